@@ -1,0 +1,76 @@
+"""What a search gives back: documents with passages, their citations, and notices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+__all__ = ["Answer", "DocumentRef", "Passage", "Result"]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRef:
+    """A document as a result names it."""
+
+    id: int
+    name: str
+    path: str
+    kind: str
+    description: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chosen chunk widened by its neighbours, cut from the document's text.
+
+    Attributes:
+        text: exactly ``document.text[start:end]``.
+        start: offset of the first character in the document's text, 0-based.
+        end: offset behind the last character.
+        pages: first and last page it spans, or ``None`` where the kind has no pages.
+        lines: first and last line it spans (1-based), or ``None`` where lines mean nothing.
+        route: how its pages were read; the least direct one where it spans several.
+        source: ``original`` text, or a ``note`` that the owner added.
+        score: probability that it helps to answer, 0 to 1; ``None`` in an answer by words alone.
+        header: header row of the table that the passage begins inside of, else ``""``.
+    """
+
+    text: str
+    start: int
+    end: int
+    pages: tuple[int, int] | None
+    lines: tuple[int, int] | None
+    route: str
+    score: float | None
+    source: Literal["original", "note"] = "original"
+    header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A document with its passages, best first; its score is its best passage's."""
+
+    document: DocumentRef
+    score: float | None
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The outcome of a search or of a question to one document.
+
+    Attributes:
+        query: the question as it was asked.
+        results: best document first; none is a valid answer, and a notice then says why.
+        notices: the system's own sentences; they stand outside the untrusted wrapper.
+        timings_ms: milliseconds by stage, in the order in which the stages ran.
+        trace: what each stage did to each candidate; JSON-ready, see docs/json.md.
+        text: the answer rendered for a model: blocks inside ``<external_content>``.
+    """
+
+    query: str
+    results: tuple[Result, ...]
+    notices: tuple[str, ...]
+    timings_ms: dict[str, float]
+    trace: dict[str, Any] = field(repr=False)
+    text: str = field(repr=False)

@@ -1,0 +1,147 @@
+"""Every setting once: its name, type, default, bounds and what a change makes stale.
+
+A value comes from, in this order: an argument, an environment variable ``EMILY_<NAME>``,
+the file ``settings.toml`` in ``EMILY_HOME``, the default below.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import platformdirs
+from pydantic import Field, StringConstraints, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from emily.errors import SettingError
+
+__all__ = ["Fusion", "LexicalScore", "Settings", "home_folder", "load_settings"]
+
+Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
+LexicalScore = Literal["bm25", "lexemes"]
+Fusion = Literal["sum", "rrf"]
+
+
+def _setting(default: Any, help: str, *, stale: str | None = None, **bounds: Any) -> Any:  # noqa: A002
+    """A field with its help text, its bounds and what a change of it makes stale."""
+    return Field(default, description=help, json_schema_extra={"stale": stale}, **bounds)
+
+
+def home_folder() -> Path:
+    """The folder that holds all of the owner's data: ``EMILY_HOME`` or the platform's own."""
+    given = os.environ.get("EMILY_HOME")
+    home = Path(given) if given else Path(platformdirs.user_data_path("emily", appauthor=False))
+    return home.expanduser().absolute()
+
+
+class Settings(BaseSettings):
+    """All settings of one home folder, validated. Frozen: load again to change one."""
+
+    model_config = SettingsConfigDict(env_prefix="EMILY_", extra="forbid", frozen=True)
+
+    home: Path = Field(default_factory=home_folder, description="Folder of all data.")
+    database_url: str | None = _setting(
+        None, "Your own PostgreSQL server with pgvector >= 0.8; unset: the embedded one."
+    )
+    languages: tuple[Language, ...] = _setting(
+        ("it", "en"),
+        "Languages of the archive, ISO 639-1 codes.",
+        stale="language of chunks, vocabulary",
+        min_length=1,
+        max_length=12,
+    )
+    language_confidence: float = _setting(
+        0.8,
+        "Below this probability a chunk takes its document's language.",
+        stale="language of chunks",
+        ge=0.0,
+        le=1.0,
+    )
+    chunk_tokens: int = _setting(
+        512, "Largest size of a chunk, tokens of the embedder.", stale="chunks", ge=64, le=512
+    )
+    chunk_overlap: int = _setting(
+        50, "Largest overlap of two chunks, tokens of the embedder.", stale="chunks", ge=0, le=200
+    )
+    ocr: bool = _setting(True, "Read scanned pages and images by OCR.", stale="scanned pages")
+    reading_seconds: int = _setting(
+        600, "Longest time to read one file, seconds.", ge=5, le=86_400
+    )
+    reading_memory_mb: int = _setting(
+        3072, "Most memory that reading one file may take, MiB.", ge=512, le=65_536
+    )
+    reading_file_mb: int = _setting(
+        512, "Largest file that is read, MiB.", ge=1, le=65_536
+    )
+    arm_size: int = _setting(20, "Candidates that each arm brings.", ge=1, le=1000)
+    pool_size: int = _setting(20, "Candidates that go to the second stage.", ge=1, le=1000)
+    lexical_score: LexicalScore = _setting(
+        "bm25", "Score of the lexical arm: bm25, or lexemes (count of distinct terms matched)."
+    )
+    neighbours: bool = _setting(
+        True, "Search each word of a query also as its neighbours in the other languages."
+    )
+    fusion: Fusion = _setting("sum", "How arms are joined: sum (of scores), rrf (of ranks).")
+    threshold: float = _setting(
+        0.05, "Least probability that a passage must have to be shown.", ge=0.0, le=1.0
+    )
+    result_limit: int = _setting(5, "Chunks chosen before grouping by document.", ge=1, le=100)
+    widen: int = _setting(1, "Chunks by which a passage is widened on each side.", ge=0, le=5)
+    ask_pool_size: int = _setting(
+        60, "Candidates of a question to one document.", ge=1, le=1000
+    )
+    threads: int = _setting(2, "CPU threads that a model may use.", ge=1, le=64)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then environment, then ``settings.toml`` of the home folder."""
+        home = init_settings().get("home") or home_folder()
+        file = TomlConfigSettingsSource(settings_cls, Path(home) / "settings.toml")
+        return init_settings, env_settings, file
+
+
+def load_settings(home: Path | str | None = None, **values: Any) -> Settings:
+    """Read the settings of a home folder.
+
+    Args:
+        home: the folder; ``None`` takes ``EMILY_HOME`` or the platform's data folder.
+        values: settings that override environment and file.
+
+    Raises:
+        SettingError: a value is outside its bounds, a name does not exist, or
+            ``settings.toml`` is not valid TOML.
+    """
+    if home is not None:
+        values["home"] = Path(home).expanduser().absolute()
+    try:
+        return Settings(**values)
+    except ValidationError as error:
+        raise SettingError(_explain(error)) from None
+    except ValueError as error:  # tomllib.TOMLDecodeError and undecodable bytes
+        folder = values.get("home") or home_folder()
+        raise SettingError(f"{folder}/settings.toml cannot be read: {error}") from None
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for item in error.errors():
+        name = ".".join(str(part) for part in item["loc"])
+        if item["type"] == "extra_forbidden":
+            known = ", ".join(sorted(Settings.model_fields))
+            lines.append(f"Setting '{name}' does not exist. Settings: {known}")
+        else:
+            lines.append(f"Setting '{name}' is {item['input']!r}: {item['msg']}.")
+    return "\n".join(lines)
