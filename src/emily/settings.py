@@ -70,15 +70,11 @@ class Settings(BaseSettings):
         50, "Largest overlap of two chunks, tokens of the embedder.", stale="chunks", ge=0, le=200
     )
     ocr: bool = _setting(True, "Read scanned pages and images by OCR.", stale="scanned pages")
-    reading_seconds: int = _setting(
-        600, "Longest time to read one file, seconds.", ge=5, le=86_400
-    )
+    reading_seconds: int = _setting(600, "Longest time to read one file, seconds.", ge=5, le=86_400)
     reading_memory_mb: int = _setting(
         3072, "Most memory that reading one file may take, MiB.", ge=512, le=65_536
     )
-    reading_file_mb: int = _setting(
-        512, "Largest file that is read, MiB.", ge=1, le=65_536
-    )
+    reading_file_mb: int = _setting(512, "Largest file that is read, MiB.", ge=1, le=65_536)
     arm_size: int = _setting(20, "Candidates that each arm brings.", ge=1, le=1000)
     pool_size: int = _setting(20, "Candidates that go to the second stage.", ge=1, le=1000)
     lexical_score: LexicalScore = _setting(
@@ -93,9 +89,7 @@ class Settings(BaseSettings):
     )
     result_limit: int = _setting(5, "Chunks chosen before grouping by document.", ge=1, le=100)
     widen: int = _setting(1, "Chunks by which a passage is widened on each side.", ge=0, le=5)
-    ask_pool_size: int = _setting(
-        60, "Candidates of a question to one document.", ge=1, le=1000
-    )
+    ask_pool_size: int = _setting(60, "Candidates of a question to one document.", ge=1, le=1000)
     threads: int = _setting(2, "CPU threads that a model may use.", ge=1, le=64)
 
     @classmethod
@@ -104,8 +98,8 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the base class's signature
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - as above
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments, then environment, then ``settings.toml`` of the home folder."""
         home = init_settings().get("home") or home_folder()

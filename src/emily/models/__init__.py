@@ -1,0 +1,1 @@
+"""Models behind one protocol per role; one module per backend."""

@@ -1,0 +1,1 @@
+"""Emily: a second brain on its owner's machine."""

