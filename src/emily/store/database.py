@@ -1,0 +1,277 @@
+"""The database of a home folder: opened, kept connected, and spoken to in named statements."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
+
+import psycopg
+from pgvector.psycopg import register_vector_async
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from emily.errors import StoreError, StoreUnavailable
+from emily.store.address import check_address, redacted
+from emily.store.failures import explained, is_connection_loss, is_rolled_back
+from emily.store.fitness import ServerFacts, check_fitness
+from emily.store.migrate import migrate
+from emily.store.server import EmbeddedServer
+from emily.store.statements import statement
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from datetime import datetime
+
+    from emily.settings import Settings
+
+__all__ = ["Connection", "Database", "DatabaseDescription"]
+
+Connection: TypeAlias = psycopg.AsyncConnection[DictRow]
+T = TypeVar("T")
+
+_POOL_SIZE = 8
+_CONNECT_SECONDS = 10
+# A killed back-end makes the server reset all connections and recover, for about 3 s.
+_CHECKOUT_SECONDS = 30
+_ATTEMPTS = 3
+
+# Without a handler of its own, the pool's warnings about a lost connection would go to the
+# user's terminal. The error that follows from it says the same in Emily's words.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseDescription:
+    """The database as ``emily status`` tells of it.
+
+    Attributes:
+        text: one line, such as ``embedded PostgreSQL 18.6, running since 2026-11-30 12:00``.
+        embedded: whether it is the server that comes with Emily.
+        location: the folder of the embedded server, or the address without its password.
+        server_version: such as ``18.6``.
+        vector_version: version of pgvector.
+        bytes: size of the database on disk.
+        started_at: when the server started, with its time zone.
+    """
+
+    text: str
+    embedded: bool
+    location: str
+    server_version: str
+    vector_version: str
+    bytes: int
+    started_at: datetime
+
+
+class Database:
+    """A pool of connections to the archive's database. Open it with ``Database.open``."""
+
+    def __init__(
+        self,
+        pool: AsyncConnectionPool[Connection],
+        server: EmbeddedServer | None,
+        location: str,
+        facts: ServerFacts,
+    ) -> None:
+        self._pool = pool
+        self._server = server
+        self._where = location if server is None else f"The database in {location}"
+        self.location = location
+        self.facts = facts
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def open(cls, settings: Settings) -> AsyncIterator[Self]:
+        """Start or find the server, bring its tables up to date, and connect.
+
+        The embedded server goes on running after the block; ``EmbeddedServer.stop`` ends it.
+
+        Args:
+            settings: ``database_url`` names the owner's own server; unset, the embedded
+                server of ``home`` is used.
+
+        Raises:
+            StoreUnavailable: the server did not start or cannot be reached.
+            StoreError: the server or its tables are not fit (version, pgvector, encoding,
+                migrations), or the address is malformed.
+        """
+        server: EmbeddedServer | None = None
+        if settings.database_url is None:
+            server = EmbeddedServer(settings.home)
+            await asyncio.to_thread(server.start)
+            conninfo, location = server.conninfo(), str(server.folder)
+        else:
+            check_address(settings.database_url)
+            conninfo, location = settings.database_url, redacted(settings.database_url)
+        where = location if server is None else f"The database in {location}"
+        keywords = {
+            "row_factory": dict_row,
+            "autocommit": True,
+            "connect_timeout": _CONNECT_SECONDS,
+            "client_encoding": "UTF8",
+            "application_name": "emily",
+        }
+        with explained(where):
+            facts = await _prepare(conninfo, keywords, where)
+            pool = AsyncConnectionPool(
+                conninfo,
+                connection_class=psycopg.AsyncConnection[DictRow],
+                kwargs=keywords,
+                min_size=1,
+                max_size=_POOL_SIZE,
+                open=False,
+                configure=register_vector_async,
+                check=AsyncConnectionPool.check_connection,
+                timeout=_CHECKOUT_SECONDS,
+                name="emily",
+            )
+            try:
+                await pool.open(wait=True, timeout=_CHECKOUT_SECONDS)
+            except BaseException:
+                await pool.close()
+                raise
+        try:
+            yield cls(pool, server, location, facts)
+        finally:
+            await pool.close()
+
+    @contextlib.asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """A connection inside a transaction: committed at the end, undone by an error.
+
+        Once the block has ended without an error, what it wrote is on the disk. Errors of
+        psycopg can be caught inside the block; out of it they come as Emily's, with the
+        original as ``__cause__``.
+
+        Raises:
+            StoreUnavailable: the connection was lost, at the commit perhaps: then it is not
+                known whether the writes took place.
+            StoreError: a statement was refused.
+        """
+        with explained(self._where):
+            async with self._pool.connection() as connection, connection.transaction():
+                yield connection
+
+    async def run(
+        self, work: Callable[[Connection], Awaitable[T]], *, idempotent: bool = False
+    ) -> T:
+        """Run ``work`` in a transaction, again where that is safe; gives its result.
+
+        It runs again, up to three times in all, when the server undid it for a deadlock, and
+        when the connection was lost and ``idempotent`` says that doing it twice is the same
+        as once (a commit may have taken place unseen). So ``work`` must have no effect but
+        through its connection.
+
+        Raises:
+            StoreUnavailable: the connection was lost, and it was not or could not be repeated.
+            StoreError: a statement was refused.
+        """
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                async with self.transaction() as connection:
+                    return await work(connection)
+            except StoreError as error:
+                cause = error.__cause__
+                lost = cause is not None and is_connection_loss(cause)
+                again = (lost and idempotent) or (cause is not None and is_rolled_back(cause))
+                if attempt == _ATTEMPTS or not again:
+                    if lost and not idempotent:
+                        raise StoreUnavailable(
+                            f"{error} What was being written was not acknowledged; check it, "
+                            "and do it again if it is missing."
+                        ) from cause
+                    raise
+                if lost:
+                    await self._revive()
+        raise AssertionError("unreachable")
+
+    async def fetch(
+        self, name: str, parameters: Mapping[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
+        """Rows of a named statement that only reads; tried again once on a lost connection.
+
+        Raises:
+            StoreUnavailable: the database cannot be reached.
+            StoreError: there is no such statement, or the server refused it.
+        """
+        text = statement(name)
+        try:
+            return await self._fetch(text, parameters)
+        except StoreUnavailable:
+            await self._revive()
+            return await self._fetch(text, parameters)
+
+    async def fetch_one(
+        self, name: str, parameters: Mapping[str, Any] | None = None
+    ) -> dict[str, Any] | None:
+        """The first row of a named statement that only reads, ``None`` if it has none."""
+        rows = await self.fetch(name, parameters)
+        return rows[0] if rows else None
+
+    async def execute(self, name: str, parameters: Mapping[str, Any] | None = None) -> int:
+        """Run one named statement that writes; gives the number of rows it touched.
+
+        It is a transaction of its own and never repeated.
+
+        Raises:
+            StoreUnavailable: the connection was lost; whether it took place is not known.
+            StoreError: there is no such statement, or the server refused it.
+        """
+        text = statement(name)
+        with explained(self._where):
+            async with self._pool.connection() as connection:
+                cursor = await connection.execute(text, dict(parameters or {}))
+                return cursor.rowcount
+
+    async def describe(self) -> DatabaseDescription:
+        """Version, size and state of the database, for ``emily status``."""
+        row = await self.fetch_one("server_condition")
+        facts = await self.fetch_one("server_facts")
+        if row is None or facts is None:
+            raise StoreError(f"{self._where} tells nothing of itself.")
+        since = row["started_at"].astimezone().strftime("%Y-%m-%d %H:%M")
+        kind = "embedded" if self._server is not None else "your own"
+        return DatabaseDescription(
+            text=f"{kind} PostgreSQL {facts['version']}, running since {since}",
+            embedded=self._server is not None,
+            location=self.location,
+            server_version=facts["version"],
+            vector_version=facts["vector_installed"],
+            bytes=row["bytes"],
+            started_at=row["started_at"],
+        )
+
+    async def _fetch(self, text: str, parameters: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+        with explained(self._where):
+            async with self._pool.connection() as connection:
+                cursor = await connection.execute(text, dict(parameters or {}))
+                return await cursor.fetchall()
+
+    async def _revive(self) -> None:
+        """Start the embedded server again if it was killed; the pool then reconnects itself."""
+        if self._server is not None:
+            await asyncio.to_thread(self._server.start)
+
+
+async def _prepare(conninfo: str, keywords: dict[str, Any], where: str) -> ServerFacts:
+    """Check the server and migrate it, over a connection of its own."""
+    connection: Connection = await psycopg.AsyncConnection.connect(conninfo, **keywords)
+    async with connection:
+        row = await (await connection.execute(statement("server_facts"))).fetchone()
+        if row is None:
+            raise StoreError(f"{where} tells nothing of itself.")
+        facts = ServerFacts(**row)
+        check_fitness(facts, where)
+        try:
+            await migrate(connection)
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise StoreError(
+                f"{where} does not let this user create what Emily needs: "
+                f"{error.diag.message_primary}. Let the owner of the server run in the "
+                "database: CREATE EXTENSION IF NOT EXISTS vector; and grant this user CREATE "
+                "on the database and its schema."
+            ) from error
+    return facts

@@ -1,0 +1,394 @@
+"""The embedded PostgreSQL server of one home folder.
+
+``<home>/database/`` holds everything: ``data`` (the cluster), ``password``, ``server.log``,
+``lock`` and, where the path is short enough, ``run`` with the socket. The server listens on
+that socket only, never on the network, and asks every client for the password.
+
+Several processes share one server. It runs in a session of its own and outlives the process
+that started it; the next one finds it. ``stop`` ends it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import psutil
+from psycopg.conninfo import make_conninfo
+
+from emily.errors import StoreError, StoreUnavailable
+from emily.store.binaries import binary, major_version
+from emily.store.configuration import configuration
+from emily.store.folders import open_private, private_folder, socket_folder
+from emily.store.identity import Identity, choose_identity
+from emily.store.postmaster import Postmaster, find_postmaster, forget_stale
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["EmbeddedServer"]
+
+_USER = "emily"
+_DATABASE = "postgres"
+_LOCK_SECONDS = 180
+_START_SECONDS = 120
+_STOP_SECONDS = 60
+_LOG_BYTES = 4_000_000
+# Said by a server that starts while back-ends of a killed one are not gone yet.
+_ORPHANS = ("is still in use", "already exists", "pre-existing shared memory")
+
+
+class EmbeddedServer:
+    """Starts, finds and stops the server of a home folder.
+
+    Args:
+        home: folder of all data; created with mode 0700 if it does not exist.
+        identity: as whom to run; ``None`` chooses (see ``emily.store.identity``).
+        options: PostgreSQL settings that replace those of ``emily.store.configuration``.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        identity: Identity | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        # Every process must spell the data folder alike: it is how a server is recognised.
+        self.home = Path(home).expanduser().resolve()
+        self.folder = self.home / "database"
+        self.data = self.folder / "data"
+        self.log = self.folder / "server.log"
+        self._password_file = self.folder / "password"
+        self._given_identity = identity
+        self._options = dict(options or {})
+
+    def start(self) -> None:
+        """Make sure that the server runs and accepts connections; creates it the first time.
+
+        Raises:
+            StoreUnavailable: it did not start in time; the message quotes its log.
+            StoreError: it cannot run here (platform, permissions, disk, version of the data).
+        """
+        if sys.platform == "win32":
+            raise StoreError(
+                "The embedded database does not run on Windows yet. Set EMILY_DATABASE_URL to "
+                "a PostgreSQL server (15 or newer) with pgvector 0.8 or newer."
+            )
+        with self._explained():
+            found = find_postmaster(self.data)
+            if found is not None and found.ready:
+                return
+            identity = self._prepare()
+            with self._lock(identity) as lock:
+                if find_postmaster(self.data) is None:
+                    if not (self.data / "PG_VERSION").exists():
+                        self._initialise(identity, lock)
+                    self._check_version()
+                    self._launch(identity)
+                else:
+                    self._wait_ready()
+
+    def stop(self) -> bool:
+        """End the server, breaking off what its clients do; gives whether one was running.
+
+        What was acknowledged is safe; the next start needs no recovery.
+
+        Raises:
+            StoreUnavailable: it did not end in time.
+        """
+        with self._explained():
+            if not self.folder.is_dir():
+                return False
+            with self._lock(self._identity()):
+                found = find_postmaster(self.data)
+                if found is None:
+                    return False
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    found.process.send_signal(signal.SIGINT)  # the fast shutdown
+                deadline = time.monotonic() + _STOP_SECONDS
+                # Not process.wait(): that would wait for a zombie to be collected as well.
+                while _alive(found.process):
+                    if time.monotonic() > deadline:
+                        raise StoreUnavailable(
+                            f"The database server (process {found.process.pid}) has not ended "
+                            f"within {_STOP_SECONDS} s. Its log is {self.log}."
+                        )
+                    time.sleep(0.02)
+                return True
+
+    def running(self) -> Postmaster | None:
+        """The server's process, ``None`` if it does not run. Takes no lock, starts nothing."""
+        with self._explained():
+            return find_postmaster(self.data)
+
+    def conninfo(self, database: str = _DATABASE) -> str:
+        """Connection string for libpq, with the password: for connecting, never for showing.
+
+        Raises:
+            StoreError: the password file is missing or cannot be read.
+        """
+        return make_conninfo(
+            "",
+            host=self._socket(),
+            hostaddr="",  # an empty value keeps PGHOSTADDR of the shell out
+            port=5432,
+            user=_USER,
+            password=self._password(),
+            dbname=database,
+            options="",
+            # Whoever answers on the socket must know the password too, and is never told it.
+            require_auth="scram-sha-256",
+        )
+
+    def url(self, database: str = _DATABASE) -> str:
+        """The same as a URL, such as ``EMILY_DATABASE_URL`` takes."""
+        return (
+            f"postgresql://{_USER}:{quote(self._password(), safe='')}@/{quote(database, safe='')}"
+            f"?host={quote(self._socket(), safe='')}&port=5432"
+        )
+
+    # The folder
+
+    def _identity(self) -> Identity:
+        if self._given_identity is not None:
+            return self._given_identity
+        return choose_identity(self.folder if self.folder.exists() else self.home)
+
+    def _prepare(self) -> Identity:
+        if "\n" in str(self.home):
+            raise StoreError(f"EMILY_HOME is {str(self.home)!r}: it must hold no line break.")
+        identity = self._identity()
+        if not self.home.exists():
+            self.home.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(self.home, identity if identity.uid is None else Identity("us"))
+        if identity.gid is not None and not self.home.stat().st_mode & 0o001:
+            self._let_through(identity.gid)
+        private_folder(self.folder, identity)
+        identity.check_reach(self.folder)
+        return identity
+
+    def _let_through(self, gid: int) -> None:
+        """Let the server's account pass through the home folder, but not list it."""
+        found = self.home.stat()
+        if found.st_uid == os.geteuid():
+            os.chown(self.home, -1, gid)
+            self.home.chmod(0o710)
+
+    @contextlib.contextmanager
+    def _lock(self, identity: Identity) -> Iterator[int]:
+        """Hold the one lock around starting and stopping; the system frees it when we die.
+
+        Gives its descriptor: a program that inherits it keeps the lock as long as it runs.
+        """
+        path = self.folder / "lock"
+        descriptor = open_private(path, os.O_RDWR, identity)
+        try:
+            deadline = time.monotonic() + _LOCK_SECONDS
+            while True:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > deadline:
+                        raise StoreUnavailable(
+                            f"Another process has been starting or stopping the database for "
+                            f"more than {_LOCK_SECONDS} s (it holds {path}). Try again; if it "
+                            f"stays so, end that process."
+                        ) from None
+                    time.sleep(0.05)
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    def _password(self) -> str:
+        try:
+            return self._password_file.read_text("ascii")
+        except (OSError, UnicodeDecodeError) as error:
+            raise StoreError(
+                f"The password of the database cannot be read from {self._password_file}: "
+                f"{error}. Restore that file from a backup, or move {self.folder} away and add "
+                "your files again."
+            ) from error
+
+    def _socket(self) -> str:
+        with self._explained():
+            found = find_postmaster(self.data)
+            if found is not None and found.socket_folder is not None:
+                return str(found.socket_folder)
+            return str(socket_folder(self.folder, self._identity()))
+
+    # The cluster
+
+    def _initialise(self, identity: Identity, lock: int) -> None:
+        """Create the cluster aside and move it into place, so that a half-made one never counts."""
+        for leftover in self.folder.glob("data.new-*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+        if self.data.exists():
+            raise StoreError(
+                f"{self.data} exists but holds no database (no file PG_VERSION). If nothing in "
+                "it matters, remove it; the next start creates it anew."
+            )
+        fresh = self.folder / f"data.new-{secrets.token_hex(4)}"
+        descriptor = open_private(self._password_file, os.O_WRONLY | os.O_TRUNC, identity)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(32))
+            file.flush()
+            os.fsync(file.fileno())
+        arguments = [
+            *("-D", str(fresh), "-U", _USER, "--pwfile", str(self._password_file)),
+            *("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"),
+            *("--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
+        ]
+        result = subprocess.run(
+            [*identity.prefix, binary("initdb"), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=(lock,),  # if we are killed, nobody else begins until initdb has ended
+            check=False,
+            **identity.process_options(),
+        )
+        if result.returncode != 0:
+            shutil.rmtree(fresh, ignore_errors=True)
+            said = result.stdout.decode("utf-8", "replace")
+            raise StoreError(f"The database could not be created in {self.folder}:\n{_tail(said)}")
+        with (fresh / "postgresql.conf").open("a") as file:
+            file.write("\ninclude_if_exists 'emily.conf'  # written at every start\n")
+        fresh.rename(self.data)
+
+    def _check_version(self) -> None:
+        found = (self.data / "PG_VERSION").read_text().strip()
+        if found != str(major_version()):
+            raise StoreError(
+                f"{self.data} was made by PostgreSQL {found}, and this installation brings "
+                f"PostgreSQL {major_version()}. Install the version of Emily that made it, or "
+                f"move {self.folder} away and add your files again."
+            )
+
+    def _launch(self, identity: Identity) -> None:
+        if identity.uid is not None and self.data.stat().st_uid != identity.uid:
+            _give_tree(self.data, identity)
+            identity.give(self._password_file)
+        sockets = socket_folder(self.folder, identity)
+        path = self.data / "emily.conf"
+        descriptor = open_private(path, os.O_WRONLY | os.O_TRUNC, identity)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(configuration(sockets, self._options))
+        forget_stale(self.data)
+        if self.log.exists() and self.log.stat().st_size > _LOG_BYTES:
+            self.log.replace(self.log.with_suffix(".log.old"))
+        deadline = time.monotonic() + _START_SECONDS
+        while True:
+            log_start = self.log.stat().st_size if self.log.exists() else 0
+            process = self._spawn(identity)
+            while process is not None and _alive(process):
+                found = find_postmaster(self.data)
+                if found is not None and found.ready:
+                    return
+                if time.monotonic() > deadline:
+                    raise self._not_ready()
+                time.sleep(0.02)
+            said = self._log_from(log_start)
+            if time.monotonic() > deadline or not any(sign in said for sign in _ORPHANS):
+                raise StoreUnavailable(
+                    f"The database server did not start. The end of {self.log}:\n{_tail(said)}"
+                )
+            time.sleep(0.25)
+
+    def _spawn(self, identity: Identity) -> psutil.Process | None:
+        """Start the server and give its process, ``None`` if it has ended already.
+
+        A shell puts it into the background and ends at once. So the server is no child of
+        ours: when it ends it is not left a zombie of a process that does not expect it. Its
+        input and output are the log's, never ours, so that a program which reads our output
+        through a pipe does not wait for the server. Paths are passed as arguments of the
+        shell, not in its text, and need no quoting.
+        """
+        command = [*identity.prefix, binary("postgres"), "-D", str(self.data)]
+        log = open_private(self.log, os.O_WRONLY | os.O_APPEND, identity)
+        try:
+            result = subprocess.run(
+                ["/bin/sh", "-c", '"$@" </dev/null >&2 & echo $!', "sh", *command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,
+                check=False,
+                **identity.process_options(),
+            )
+        finally:
+            os.close(log)
+        try:
+            return psutil.Process(int(result.stdout))
+        except (psutil.NoSuchProcess, ValueError):
+            return None
+
+    def _wait_ready(self) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        while (found := find_postmaster(self.data)) is not None and not found.ready:
+            if time.monotonic() > deadline:
+                raise self._not_ready()
+            time.sleep(0.05)
+        if found is None:
+            raise StoreUnavailable(
+                "The database server ended while it was starting. The end of "
+                f"{self.log}:\n{_tail(self._log_from(0))}"
+            )
+
+    def _not_ready(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"The database server runs but is not ready after {_START_SECONDS} s; it may be "
+            f"recovering after a crash. Try again in a minute. The end of {self.log}:\n"
+            f"{_tail(self._log_from(0))}"
+        )
+
+    def _log_from(self, offset: int) -> str:
+        try:
+            with self.log.open("rb") as file:
+                file.seek(offset)
+                return file.read().decode("utf-8", "replace")
+        except FileNotFoundError:
+            return ""
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            raise StoreError(
+                f"The database folder {self.folder} cannot be used: {error.strerror}{where}. "
+                "Check its permissions and the free space of its disk, or set EMILY_HOME to "
+                "another folder."
+            ) from error
+
+
+def _alive(process: psutil.Process) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _give_tree(folder: Path, identity: Identity) -> None:
+    identity.give(folder)
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            identity.give(Path(parent) / name)
+
+
+def _tail(text: str, lines: int = 8) -> str:
+    return "\n".join(text.strip().splitlines()[-lines:]) or "(empty)"
