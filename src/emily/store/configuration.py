@@ -54,7 +54,6 @@ _SETTINGS = {
     "timezone": "UTC",
     # A client that was killed is noticed, and what it held is given back.
     "client_connection_check_interval": "10s",
-    "idle_in_transaction_session_timeout": "10min",
 }
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 import psycopg
 from pgvector.psycopg import register_vector_async
 from psycopg.rows import DictRow, dict_row
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from emily.errors import StoreError, StoreUnavailable
 from emily.store.address import check_address, redacted
@@ -151,9 +151,8 @@ class Database:
                 known whether the writes took place.
             StoreError: a statement was refused.
         """
-        with explained(self._where):
-            async with self._pool.connection() as connection, connection.transaction():
-                yield connection
+        async with self._connection() as connection, connection.transaction():
+            yield connection
 
     async def run(
         self, work: Callable[[Connection], Awaitable[T]], *, idempotent: bool = False
@@ -184,8 +183,6 @@ class Database:
                             "and do it again if it is missing."
                         ) from cause
                     raise
-                if lost:
-                    await self._revive()
         raise AssertionError("unreachable")
 
     async def fetch(
@@ -200,8 +197,9 @@ class Database:
         text = statement(name)
         try:
             return await self._fetch(text, parameters)
-        except StoreUnavailable:
-            await self._revive()
+        except StoreUnavailable as error:
+            if isinstance(error.__cause__, PoolTimeout):  # that was a long wait already
+                raise
             return await self._fetch(text, parameters)
 
     async def fetch_one(
@@ -221,10 +219,9 @@ class Database:
             StoreError: there is no such statement, or the server refused it.
         """
         text = statement(name)
-        with explained(self._where):
-            async with self._pool.connection() as connection:
-                cursor = await connection.execute(text, dict(parameters or {}))
-                return cursor.rowcount
+        async with self._connection() as connection:
+            cursor = await connection.execute(text, dict(parameters or {}))
+            return cursor.rowcount
 
     async def describe(self) -> DatabaseDescription:
         """Version, size and state of the database, for ``emily status``."""
@@ -245,15 +242,19 @@ class Database:
         )
 
     async def _fetch(self, text: str, parameters: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-        with explained(self._where):
-            async with self._pool.connection() as connection:
-                cursor = await connection.execute(text, dict(parameters or {}))
-                return await cursor.fetchall()
+        async with self._connection() as connection:
+            cursor = await connection.execute(text, dict(parameters or {}))
+            return await cursor.fetchall()
 
-    async def _revive(self) -> None:
-        """Start the embedded server again if it was killed; the pool then reconnects itself."""
-        if self._server is not None:
-            await asyncio.to_thread(self._server.start)
+    @contextlib.asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Connection]:
+        with explained(self._where):
+            # Nobody but us starts the embedded server again if it was killed; the pool
+            # reconnects to it then, but would wait in vain before.
+            if self._server is not None and self._server.running() is None:
+                await asyncio.to_thread(self._server.start)
+            async with self._pool.connection() as connection:
+                yield connection
 
 
 async def _prepare(conninfo: str, keywords: dict[str, Any], where: str) -> ServerFacts:

@@ -1,20 +1,28 @@
-"""Private folders and files: ours alone from the first moment, whatever the umask."""
+"""Private folders, files and locks: ours alone from the first moment, whatever the umask."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
+import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emily.errors import StoreError
+from emily.errors import StoreError, StoreUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from emily.store.identity import Identity
 
-__all__ = ["open_private", "private_folder", "socket_folder"]
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["locked", "open_private", "private_folder", "socket_folder"]
 
 # A socket's address holds 108 bytes on Linux and 104 on macOS; the server adds this name.
 _SOCKET_NAME = "/.s.PGSQL.5432"
@@ -58,6 +66,35 @@ def open_private(path: Path, flags: int, identity: Identity) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+@contextlib.contextmanager
+def locked(path: Path, identity: Identity, seconds: float) -> Iterator[int]:
+    """Hold the lock file ``path``; the system frees it when its holder dies.
+
+    Gives its descriptor: a program that inherits it keeps the lock as long as it runs.
+
+    Raises:
+        StoreUnavailable: others have held it for ``seconds``.
+    """
+    descriptor = open_private(path, os.O_RDWR, identity)
+    try:
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise StoreUnavailable(
+                        "Another process has been starting or stopping the database for more "
+                        f"than {seconds:g} s (it holds {path}). Try again; if it stays so, end "
+                        "that process."
+                    ) from None
+                time.sleep(0.05)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def socket_folder(database: Path, identity: Identity) -> Path:

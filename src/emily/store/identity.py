@@ -117,13 +117,13 @@ def account(name_or_uid: str | int) -> Identity:
 
 @cache
 def namespace() -> Identity | None:
-    """The identity inside a user namespace, ``None`` where the machine does not permit one."""
+    """Us, seen as an ordinary account in a user namespace; ``None`` where none is permitted."""
     program = shutil.which("unshare")
     entry = _unprivileged()
     if program is None or entry is None:
         return None
     prefix = (program, "--user", f"--map-user={entry[1]}", f"--map-group={entry[2]}")
-    identity = Identity(f"root, seen as {entry[0]}", prefix=prefix)
+    identity = Identity(f"yourself, seen as {entry[0]}", prefix=prefix)
     try:
         probe = subprocess.run(
             [*prefix, "/bin/sh", "-c", "id -u"],
@@ -138,11 +138,13 @@ def namespace() -> Identity | None:
     return identity if probe.stdout.strip() == str(entry[1]) else None
 
 
-def choose_identity(folder: Path) -> Identity:
-    """As whom to run the server whose files are in ``folder`` (which need not exist yet).
+def choose_identity(folder: Path, home: Path) -> Identity:
+    """As whom to run the server whose files are in ``folder``, a folder inside ``home``.
+
+    Neither need exist yet.
 
     Raises:
-        StoreError: the folder belongs to somebody else, or root finds no way to run it.
+        StoreError: the folder belongs to somebody else, or there is no way to run it.
     """
     owner = folder.stat().st_uid if folder.exists() else None
     us = os.geteuid()
@@ -152,7 +154,9 @@ def choose_identity(folder: Path) -> Identity:
                 f"{folder} belongs to user {owner}, and Emily runs as user {us}. Run Emily as "
                 "its owner, or set EMILY_HOME to a folder of your own."
             )
-        return Identity("yourself")
+        return Identity("yourself") if _has_account(us) else _nameless(us)
+    if owner is None and home.exists() and _has_account(home.stat().st_uid):
+        owner = home.stat().st_uid
     if owner:
         return account(owner)
     inside = namespace()
@@ -166,6 +170,26 @@ def choose_identity(folder: Path) -> Identity:
             "or set EMILY_DATABASE_URL to your own server."
         )
     return account(entry[0])
+
+
+def _nameless(uid: int) -> Identity:
+    """A number without an account, as containers use it: PostgreSQL insists on a name."""
+    inside = namespace()
+    if inside is None:
+        raise StoreError(
+            f"Emily runs as user {uid}, which is no account of this machine, and PostgreSQL "
+            f"needs one. Add it (useradd --uid {uid} emily), run Emily as an account that "
+            "exists, or set EMILY_DATABASE_URL to your own server."
+        )
+    return inside
+
+
+def _has_account(uid: int) -> bool:
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True
 
 
 def _unprivileged() -> tuple[str, int, int] | None:

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
-import shutil
 import signal
 import subprocess
 import sys
@@ -26,21 +24,18 @@ import psutil
 from psycopg.conninfo import make_conninfo
 
 from emily.errors import StoreError, StoreUnavailable
-from emily.store.binaries import binary, major_version
+from emily.store.binaries import binary
+from emily.store.cluster import USER, check_version, create_cluster, hand_over, tail
 from emily.store.configuration import configuration
-from emily.store.folders import open_private, private_folder, socket_folder
+from emily.store.folders import locked, open_private, private_folder, socket_folder
 from emily.store.identity import Identity, choose_identity
 from emily.store.postmaster import Postmaster, find_postmaster, forget_stale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-if sys.platform != "win32":
-    import fcntl
-
 __all__ = ["EmbeddedServer"]
 
-_USER = "emily"
 _DATABASE = "postgres"
 _LOCK_SECONDS = 180
 _START_SECONDS = 120
@@ -92,11 +87,12 @@ class EmbeddedServer:
             if found is not None and found.ready:
                 return
             identity = self._prepare()
-            with self._lock(identity) as lock:
+            with locked(self.folder / "lock", identity, _LOCK_SECONDS) as lock:
                 if find_postmaster(self.data) is None:
                     if not (self.data / "PG_VERSION").exists():
-                        self._initialise(identity, lock)
-                    self._check_version()
+                        create_cluster(self.data, self._password_file, identity, lock)
+                    check_version(self.data)
+                    hand_over(self.data, self._password_file, identity)
                     self._launch(identity)
                 else:
                     self._wait_ready()
@@ -112,7 +108,7 @@ class EmbeddedServer:
         with self._explained():
             if not self.folder.is_dir():
                 return False
-            with self._lock(self._identity()):
+            with locked(self.folder / "lock", self._identity(), _LOCK_SECONDS):
                 found = find_postmaster(self.data)
                 if found is None:
                     return False
@@ -127,6 +123,9 @@ class EmbeddedServer:
                             f"within {_STOP_SECONDS} s. Its log is {self.log}."
                         )
                     time.sleep(0.02)
+                if found.socket_folder not in (None, self.folder / "run"):
+                    with contextlib.suppress(OSError):  # it may hold what is not ours
+                        found.socket_folder.rmdir()
                 return True
 
     def running(self) -> Postmaster | None:
@@ -145,7 +144,7 @@ class EmbeddedServer:
             host=self._socket(),
             hostaddr="",  # an empty value keeps PGHOSTADDR of the shell out
             port=5432,
-            user=_USER,
+            user=USER,
             password=self._password(),
             dbname=database,
             options="",
@@ -156,7 +155,7 @@ class EmbeddedServer:
     def url(self, database: str = _DATABASE) -> str:
         """The same as a URL, such as ``EMILY_DATABASE_URL`` takes."""
         return (
-            f"postgresql://{_USER}:{quote(self._password(), safe='')}@/{quote(database, safe='')}"
+            f"postgresql://{USER}:{quote(self._password(), safe='')}@/{quote(database, safe='')}"
             f"?host={quote(self._socket(), safe='')}&port=5432"
         )
 
@@ -165,7 +164,7 @@ class EmbeddedServer:
     def _identity(self) -> Identity:
         if self._given_identity is not None:
             return self._given_identity
-        return choose_identity(self.folder if self.folder.exists() else self.home)
+        return choose_identity(self.folder, self.home)
 
     def _prepare(self) -> Identity:
         if "\n" in str(self.home):
@@ -187,32 +186,6 @@ class EmbeddedServer:
             os.chown(self.home, -1, gid)
             self.home.chmod(0o710)
 
-    @contextlib.contextmanager
-    def _lock(self, identity: Identity) -> Iterator[int]:
-        """Hold the one lock around starting and stopping; the system frees it when we die.
-
-        Gives its descriptor: a program that inherits it keeps the lock as long as it runs.
-        """
-        path = self.folder / "lock"
-        descriptor = open_private(path, os.O_RDWR, identity)
-        try:
-            deadline = time.monotonic() + _LOCK_SECONDS
-            while True:
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > deadline:
-                        raise StoreUnavailable(
-                            f"Another process has been starting or stopping the database for "
-                            f"more than {_LOCK_SECONDS} s (it holds {path}). Try again; if it "
-                            f"stays so, end that process."
-                        ) from None
-                    time.sleep(0.05)
-            yield descriptor
-        finally:
-            os.close(descriptor)
-
     def _password(self) -> str:
         try:
             return self._password_file.read_text("ascii")
@@ -230,58 +203,9 @@ class EmbeddedServer:
                 return str(found.socket_folder)
             return str(socket_folder(self.folder, self._identity()))
 
-    # The cluster
-
-    def _initialise(self, identity: Identity, lock: int) -> None:
-        """Create the cluster aside and move it into place, so that a half-made one never counts."""
-        for leftover in self.folder.glob("data.new-*"):
-            shutil.rmtree(leftover, ignore_errors=True)
-        if self.data.exists():
-            raise StoreError(
-                f"{self.data} exists but holds no database (no file PG_VERSION). If nothing in "
-                "it matters, remove it; the next start creates it anew."
-            )
-        fresh = self.folder / f"data.new-{secrets.token_hex(4)}"
-        descriptor = open_private(self._password_file, os.O_WRONLY | os.O_TRUNC, identity)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(secrets.token_urlsafe(32))
-            file.flush()
-            os.fsync(file.fileno())
-        arguments = [
-            *("-D", str(fresh), "-U", _USER, "--pwfile", str(self._password_file)),
-            *("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"),
-            *("--locale-provider=builtin", "--builtin-locale=C.UTF-8"),
-        ]
-        result = subprocess.run(
-            [*identity.prefix, binary("initdb"), *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=(lock,),  # if we are killed, nobody else begins until initdb has ended
-            check=False,
-            **identity.process_options(),
-        )
-        if result.returncode != 0:
-            shutil.rmtree(fresh, ignore_errors=True)
-            said = result.stdout.decode("utf-8", "replace")
-            raise StoreError(f"The database could not be created in {self.folder}:\n{_tail(said)}")
-        with (fresh / "postgresql.conf").open("a") as file:
-            file.write("\ninclude_if_exists 'emily.conf'  # written at every start\n")
-        fresh.rename(self.data)
-
-    def _check_version(self) -> None:
-        found = (self.data / "PG_VERSION").read_text().strip()
-        if found != str(major_version()):
-            raise StoreError(
-                f"{self.data} was made by PostgreSQL {found}, and this installation brings "
-                f"PostgreSQL {major_version()}. Install the version of Emily that made it, or "
-                f"move {self.folder} away and add your files again."
-            )
+    # The process
 
     def _launch(self, identity: Identity) -> None:
-        if identity.uid is not None and self.data.stat().st_uid != identity.uid:
-            _give_tree(self.data, identity)
-            identity.give(self._password_file)
         sockets = socket_folder(self.folder, identity)
         path = self.data / "emily.conf"
         descriptor = open_private(path, os.O_WRONLY | os.O_TRUNC, identity)
@@ -304,7 +228,7 @@ class EmbeddedServer:
             said = self._log_from(log_start)
             if time.monotonic() > deadline or not any(sign in said for sign in _ORPHANS):
                 raise StoreUnavailable(
-                    f"The database server did not start. The end of {self.log}:\n{_tail(said)}"
+                    f"The database server did not start. The end of {self.log}:\n{tail(said)}"
                 )
             time.sleep(0.25)
 
@@ -345,14 +269,14 @@ class EmbeddedServer:
         if found is None:
             raise StoreUnavailable(
                 "The database server ended while it was starting. The end of "
-                f"{self.log}:\n{_tail(self._log_from(0))}"
+                f"{self.log}:\n{tail(self._log_from(0))}"
             )
 
     def _not_ready(self) -> StoreUnavailable:
         return StoreUnavailable(
             f"The database server runs but is not ready after {_START_SECONDS} s; it may be "
             f"recovering after a crash. Try again in a minute. The end of {self.log}:\n"
-            f"{_tail(self._log_from(0))}"
+            f"{tail(self._log_from(0))}"
         )
 
     def _log_from(self, offset: int) -> str:
@@ -381,14 +305,3 @@ def _alive(process: psutil.Process) -> bool:
         return process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
-
-
-def _give_tree(folder: Path, identity: Identity) -> None:
-    identity.give(folder)
-    for parent, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            identity.give(Path(parent) / name)
-
-
-def _tail(text: str, lines: int = 8) -> str:
-    return "\n".join(text.strip().splitlines()[-lines:]) or "(empty)"

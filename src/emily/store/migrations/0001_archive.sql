@@ -20,8 +20,9 @@ CREATE TABLE document (
     language    text,
     citation    text        NOT NULL CHECK (citation IN ('pages', 'lines', 'none')),
     text        text        NOT NULL,
+    tables      jsonb       NOT NULL DEFAULT '[]',  -- spans of rows, to chunk again without reading again
     file_sha256 bytea       NOT NULL UNIQUE CHECK (octet_length(file_sha256) = 32),
-    text_sha256 bytea       NOT NULL UNIQUE CHECK (octet_length(text_sha256) = 32),
+    text_sha256 bytea       NOT NULL UNIQUE CHECK (octet_length(text_sha256) = 32),  -- of the fingerprint text
     bytes       bigint      NOT NULL,
     warnings    text[]      NOT NULL DEFAULT '{}',
     model_id    integer     NOT NULL REFERENCES model,
@@ -35,9 +36,9 @@ CREATE INDEX document_model ON document (model_id, fingerprint);
 CREATE TABLE source (
     path        text   PRIMARY KEY,
     document_id bigint NOT NULL REFERENCES document ON DELETE CASCADE,
-    is_primary  boolean NOT NULL DEFAULT false
+    since       timestamptz NOT NULL DEFAULT clock_timestamp()
 );
-CREATE INDEX source_document ON source (document_id);
+CREATE INDEX source_document ON source (document_id, since);  -- the oldest is the one cited
 
 CREATE TABLE page (
     document_id bigint  NOT NULL REFERENCES document ON DELETE CASCADE,
@@ -59,6 +60,7 @@ CREATE TABLE chunk (
     header      text    NOT NULL DEFAULT '',
     language    text,
     tokens      integer NOT NULL,
+    words       bigint[] NOT NULL, -- ids of its words in the vocabulary
     sentences   bytea   NOT NULL,  -- int8 sentence vectors, row after row, see indexing/vectors.py
     UNIQUE (document_id, ordinal)
 );
@@ -98,3 +100,10 @@ CREATE TABLE document_word (
     PRIMARY KEY (document_id, word_id)
 );
 CREATE INDEX document_word_word ON document_word (word_id);
+
+-- Counts every change of the archive, so that what a process keeps in memory can be refreshed.
+CREATE TABLE revision (
+    only_row    boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    number      bigint NOT NULL DEFAULT 0
+);
+INSERT INTO revision DEFAULT VALUES;

@@ -1,0 +1,162 @@
+-- The write path: documents come, change and go, each in one transaction.
+
+-- One writer at a time: it holds for the few milliseconds of the writing transaction, and
+-- makes the choice between added, replaced and duplicate free of races.
+-- name: lock_archive
+SELECT pg_advisory_xact_lock(hashtextextended('emily.archive', 0));
+
+-- Tells other processes that what they keep in memory is old.
+-- name: bump_revision
+UPDATE revision SET number = number + 1;
+
+-- name: current_revision
+SELECT number FROM revision;
+
+-- The model's row, made if it is new.
+-- name: register_model
+INSERT INTO model (name, profile, dimension)
+VALUES (%(name)s, %(profile)s, %(dimension)s)
+ON CONFLICT (name, profile, dimension) DO UPDATE SET name = excluded.name
+RETURNING id;
+
+-- What the archive knows of a file: by its path, by its bytes, by its text.
+-- name: find_twins
+SELECT d.id, d.name, d.fingerprint, d.model_id,
+       d.file_sha256 = %(file_sha256)s::bytea AS same_bytes,
+       d.text_sha256 = %(text_sha256)s::bytea AS same_text,
+       EXISTS (SELECT FROM source s WHERE s.document_id = d.id AND s.path = %(path)s::text) AS same_path,
+       (SELECT array_agg(s.path ORDER BY s.since, s.path) FROM source s WHERE s.document_id = d.id) AS paths
+FROM document d
+WHERE d.file_sha256 = %(file_sha256)s::bytea
+   OR d.text_sha256 = %(text_sha256)s::bytea
+   OR d.id = (SELECT document_id FROM source WHERE path = %(path)s::text);
+
+-- name: add_document
+INSERT INTO document (name, kind, title, language, citation, text, tables, file_sha256,
+                      text_sha256, bytes, warnings, model_id, fingerprint)
+VALUES (%(name)s, %(kind)s, %(title)s, %(language)s, %(citation)s, %(text)s, %(tables)s,
+        %(file_sha256)s, %(text_sha256)s, %(bytes)s, %(warnings)s, %(model_id)s, %(fingerprint)s)
+RETURNING id;
+
+-- name: replace_document
+UPDATE document
+SET name = %(name)s, kind = %(kind)s, title = %(title)s, description = NULL,
+    language = %(language)s, citation = %(citation)s, text = %(text)s, tables = %(tables)s,
+    file_sha256 = %(file_sha256)s, text_sha256 = %(text_sha256)s, bytes = %(bytes)s,
+    warnings = %(warnings)s, model_id = %(model_id)s, fingerprint = %(fingerprint)s,
+    indexed_at = now()
+WHERE id = %(id)s;
+
+-- name: add_source
+INSERT INTO source (path, document_id) VALUES (%(path)s, %(document_id)s)
+ON CONFLICT (path) DO UPDATE SET document_id = excluded.document_id, since = clock_timestamp()
+WHERE source.document_id <> excluded.document_id;
+
+-- name: forget_sources
+DELETE FROM source WHERE document_id = %(document_id)s AND path = ANY(%(paths)s::text[]);
+
+-- Pages, chunks with their vectors and postings: all that is derived from a document's text.
+-- name: forget_pages
+DELETE FROM page WHERE document_id = %(document_id)s;
+
+-- name: forget_chunks
+DELETE FROM chunk WHERE document_id = %(document_id)s;
+
+-- name: forget_postings
+DELETE FROM posting WHERE document_id = %(document_id)s;
+
+-- The document's words that no other document holds go with it: they would tell of it.
+-- name: forget_words
+WITH gone AS (
+    DELETE FROM document_word WHERE document_id = %(document_id)s RETURNING word_id
+)
+DELETE FROM word w USING gone
+WHERE w.id = gone.word_id
+  AND NOT EXISTS (SELECT FROM document_word o
+                  WHERE o.word_id = w.id AND o.document_id <> %(document_id)s);
+
+-- name: forget_document
+DELETE FROM document WHERE id = %(document_id)s RETURNING file_sha256;
+
+-- name: chunk_ids
+SELECT nextval(pg_get_serial_sequence('chunk', 'id')) AS id
+FROM generate_series(1, %(count)s::integer);
+
+-- name: known_words
+SELECT w.id, w.surface, w.language
+FROM word w JOIN unnest(%(surfaces)s::text[], %(languages)s::text[]) AS q (surface, language)
+  ON w.surface = q.surface COLLATE "C" AND w.language = q.language
+WHERE w.model_id = %(model_id)s;
+
+-- name: add_words
+INSERT INTO word (surface, language, model_id, vector)
+SELECT q.surface, q.language, %(model_id)s, q.vector::halfvec
+FROM unnest(%(surfaces)s::text[], %(languages)s::text[], %(vectors)s::text[])
+     AS q (surface, language, vector)
+RETURNING id, surface, language;
+
+-- name: documents_of
+SELECT d.id, d.name FROM document d
+WHERE d.id = %(id)s::bigint OR d.name = %(name)s::text
+   OR EXISTS (SELECT FROM source s WHERE s.document_id = d.id AND s.path = %(path)s::text)
+ORDER BY d.id;
+
+-- What stands in the lists: every document with its counts.
+-- name: list_documents
+SELECT d.id, d.name, d.kind, d.title, d.language, d.description, d.citation, d.bytes,
+       d.warnings, d.added_at, char_length(d.text) AS characters,
+       (SELECT array_agg(s.path ORDER BY s.since, s.path) FROM source s WHERE s.document_id = d.id) AS paths,
+       (SELECT count(*) FROM page p WHERE p.document_id = d.id) AS pages,
+       (SELECT count(*) FROM chunk c WHERE c.document_id = d.id) AS chunks
+FROM document d
+WHERE %(id)s::bigint IS NULL OR d.id = %(id)s::bigint
+ORDER BY d.id;
+
+-- name: pages_of_document
+SELECT number, route, warning, end_at - start_at AS characters
+FROM page WHERE document_id = %(document_id)s ORDER BY number;
+
+-- name: archive_counts
+SELECT (SELECT count(*) FROM document) AS documents,
+       (SELECT count(*) FROM page) AS pages,
+       (SELECT count(*) FROM chunk) AS chunks,
+       (SELECT count(*) FROM word) AS words,
+       (SELECT count(*) FROM document
+        WHERE fingerprint <> %(fingerprint)s::text
+           OR model_id NOT IN (SELECT m.id FROM model m
+                               WHERE m.name = %(model)s::text AND m.profile = %(profile)s::text
+                                 AND m.dimension = %(dimension)s::integer)) AS stale,
+       (SELECT count(*) FROM chunk c
+        WHERE NOT EXISTS (SELECT FROM chunk_vector v WHERE v.chunk_id = c.id)) AS without_vector;
+
+-- name: documents_by
+SELECT coalesce(language, '?') AS language, kind, count(*) AS documents
+FROM document GROUP BY 1, 2;
+
+-- name: known_files
+SELECT file_sha256 FROM document;
+
+-- Documents that were indexed by another model or with other settings.
+-- name: stale_documents
+SELECT d.id, d.name FROM document d
+WHERE d.fingerprint <> %(fingerprint)s::text
+   OR d.model_id NOT IN (SELECT m.id FROM model m
+                         WHERE m.name = %(model)s::text AND m.profile = %(profile)s::text
+                           AND m.dimension = %(dimension)s::integer)
+ORDER BY d.id;
+
+-- name: stored_text
+SELECT d.id, d.name, d.text, d.tables, d.citation, d.text_sha256,
+       (SELECT s.path FROM source s WHERE s.document_id = d.id ORDER BY s.since, s.path LIMIT 1) AS path
+FROM document d WHERE d.id = %(document_id)s;
+
+-- name: stored_pages
+SELECT number, start_at, end_at, route, warning
+FROM page WHERE document_id = %(document_id)s ORDER BY number;
+
+-- name: refresh_document
+UPDATE document
+SET language = %(language)s, model_id = %(model_id)s, fingerprint = %(fingerprint)s,
+    indexed_at = now()
+WHERE id = %(id)s AND text_sha256 = %(text_sha256)s::bytea
+RETURNING id;
