@@ -1,0 +1,189 @@
+"""Lines of a PDF page become paragraphs, and words cut at a line's end are made whole."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["TextLine", "is_garbage", "paragraphs", "rejoin", "without_ligatures"]
+
+_LIGATURES = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"}
+)
+_GLYPH_IDS = re.compile(r"\(cid:\d+\)|(?:/[A-Za-z]{0,3}\d{1,4}\b\s*){3,}")
+_ITEM = re.compile(r"(?:[•▪◦‣·●■□○►–—*-]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")
+_SUSPENDED = frozenset({
+    "und", "oder", "bzw", "and", "or", "e", "ed", "o", "od", "y", "u", "et", "ou", "en", "of",
+    "och", "eller", "ni", "sowie",
+})  # fmt: skip
+_KEEPS_HYPHEN = frozenset({
+    "self", "non", "anti", "co", "ex", "quasi", "all", "cross", "half", "well", "multi", "semi",
+    "pseudo", "vice",
+})  # fmt: skip
+_CUT = re.compile(r"(\w+)-\n(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A line of a page's text layer and where it stands, in points from the lower left corner.
+
+    A line without a place (``height`` 0) is never joined to another.
+    """
+
+    text: str
+    left: float = 0.0
+    right: float = 0.0
+    base: float = 0.0
+    height: float = 0.0
+
+    @property
+    def step(self) -> float:
+        """Mean width of a character, points; large where a line has gaps, as table rows do."""
+        return (self.right - self.left) / max(1, len(self.text))
+
+
+def without_ligatures(text: str) -> str:
+    """Typographic ligatures as the letters that they stand for."""
+    return text.translate(_LIGATURES)
+
+
+def is_garbage(text: str) -> bool:
+    """Whether a text layer is not what the page shows, so that OCR reads it better.
+
+    It is when glyph ids, private-use or control characters or U+FFFD make up a share of it, or
+    when most of its lines, or of its words, are single letters.
+    """
+    solid = "".join(text.split())
+    if not solid:
+        return False
+    ids = sum(len(found.replace(" ", "")) for found in _GLYPH_IDS.findall(text))
+    odd = sum(
+        char == "\ufffd" or "\ue000" <= char <= "\uf8ff" or (char < " ") or "\x7f" <= char < "\xa0"
+        for char in solid
+    )
+    if ids > 0.3 * len(solid) or odd > 0.15 * len(solid):
+        return True
+    lines = [line for line in (line.strip() for line in text.splitlines()) if line]
+    if len(lines) >= 8 and sum(len(line) == 1 for line in lines) > 0.6 * len(lines):
+        return True
+    words = text.split()
+    single = sum(len(word) == 1 and word.isalpha() and ord(word) < 0x2E80 for word in words)
+    return len(words) >= 20 and single > 0.6 * len(words)
+
+
+def paragraphs(lines: Sequence[TextLine]) -> str:
+    """The text of a page: a paragraph on one line, a blank line where the page leaves one.
+
+    Lines are joined only inside a block of running text: set alike, one below the other, and
+    broken where the next word did not fit. Lines of tables, lists, addresses and headings stay.
+    """
+    out: list[str] = []
+    for block in _blocks(lines):
+        if out:
+            out.append("")
+        right = max(line.right for line in block)
+        joins = _is_running(block)
+        for at, line in enumerate(block):
+            before = block[at - 1] if at else None
+            if before is None:
+                out.append(line.text)
+            elif joins and _wraps(before, line, right):
+                cut = before.text.endswith("-") and out[-1].endswith("-")
+                out[-1] += ("\n" if cut else " ") + line.text
+            else:
+                out.append(line.text)
+    return rejoin("\n".join(out))
+
+
+def rejoin(text: str) -> str:
+    """Words cut by a hyphen at the line's end made whole, where that is sure.
+
+    The hyphen of a compound stays (``n-octanal``, ``self-test``, ``Lucene-BM25``), as does that of
+    a suspended one (``Vor- und Nachteile``), which is followed by a space.
+    """
+    if "-\n" not in text:
+        return text
+    words = set(re.findall(r"\w+(?:-\w+)*", _CUT.sub(" ", text)))
+    lowered = {word.lower() for word in words}
+
+    def whole(match: re.Match[str]) -> str:
+        first, second = match[1], match[2]
+        kept, joined = f"{first}-{second}", f"{first}{second}"
+        if second.lower() in _SUSPENDED:
+            return f"{first}- {second}"
+        if kept.lower() in lowered:
+            return kept
+        if joined.lower() in lowered:
+            return joined
+        if len(first) < 2 or first.lower() in _KEEPS_HYPHEN or not second[0].islower():
+            return kept
+        if not first.isalpha() or not second.isalpha():
+            return kept
+        if (
+            first.lower() in lowered
+            and second.lower() in lowered
+            and min(len(first), len(second)) > 3
+        ):
+            return kept
+        return joined
+
+    return _CUT.sub(whole, text)
+
+
+def _blocks(lines: Sequence[TextLine]) -> list[list[TextLine]]:
+    """Runs of lines that stand one below the other at an even distance, in one size."""
+    blocks: list[list[TextLine]] = []
+    leading = 0.0
+    for line in lines:
+        if not line.text:
+            continue
+        block = blocks[-1] if blocks else None
+        if block is not None and _follows(block[-1], line, leading):
+            if len(block) == 1:
+                leading = block[-1].base - line.base
+            block.append(line)
+        else:
+            blocks.append([line])
+            leading = 0.0
+    return blocks
+
+
+def _follows(above: TextLine, line: TextLine, leading: float) -> bool:
+    if not above.height or not line.height:
+        return not above.height and not line.height
+    height = max(above.height, line.height)
+    drop = above.base - line.base
+    if abs(drop) < 0.5 * height:
+        return True  # a piece of the same row
+    if drop < 0 or drop > 1.8 * height or (leading > 0.5 * height and drop > 1.3 * leading):
+        return False
+    if min(above.height, line.height) < 0.8 * height:
+        return False
+    return line.left < above.right + height and line.right > above.left - height
+
+
+def _is_running(block: Sequence[TextLine]) -> bool:
+    """Running text: long lines of letters, set without gaps."""
+    if len(block) < 2 or any(not line.height for line in block):
+        return False
+    if statistics.median(len(line.text) for line in block) < 25:
+        return False
+    usual = statistics.median(line.step for line in block)
+    gapped = sum(line.step > 1.35 * usual for line in block)
+    text = "".join(line.text for line in block)
+    digits = sum(char.isdigit() for char in text)
+    return gapped <= 0.2 * len(block) and digits < 0.2 * len(text) and usual < block[0].height
+
+
+def _wraps(above: TextLine, line: TextLine, right: float) -> bool:
+    """Whether a line goes on where the one above ended for want of room."""
+    if abs(above.base - line.base) < 0.5 * line.height:
+        return False
+    if _ITEM.match(line.text):
+        return False
+    if line.left > above.left + 0.8 * line.height and not _ITEM.match(above.text):
+        return False  # the indent of a new paragraph
+    word = line.text.split(maxsplit=1)[0]
+    return above.right + len(word) * line.step > right - 0.5 * line.height

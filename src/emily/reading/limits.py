@@ -1,0 +1,103 @@
+"""Bounds on what reading one file may cost, and the watch over those that the kernel does not keep.
+
+Linux keeps all of them. macOS takes ``RLIMIT_AS`` and ignores it; there only the watch
+(``watch_memory``) holds, which is why it always runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from pathlib import Path
+
+import psutil
+
+__all__ = [
+    "MOST_CHARACTERS",
+    "allow_cpu_seconds",
+    "confine",
+    "die_with_parent",
+    "resident_mb",
+    "watch_memory",
+]
+
+MOST_CHARACTERS = 32_000_000
+"""Most text that one document may hold: about 16,000 full pages."""
+
+_MOST_OPEN_FILES = 256
+_MOST_WRITTEN = 16 << 20  # only a compiled module in __pycache__ is ever written
+_PR_SET_PDEATHSIG = 1
+_WATCH_EVERY = 0.25  # seconds
+
+
+def confine(memory_mb: int) -> None:
+    """Bind this process for good: address space, open files, size of files written, core dumps.
+
+    On Linux the process also offers itself first to the kernel's out-of-memory killer.
+    """
+    if sys.platform == "win32":  # no resource module; the parent's watch and clock remain
+        return
+    import resource
+
+    memory = memory_mb << 20
+    for limit, value in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_NOFILE, _MOST_OPEN_FILES),
+        (resource.RLIMIT_FSIZE, _MOST_WRITTEN),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(limit)
+        if hard != resource.RLIM_INFINITY:
+            value = min(value, hard)
+        with contextlib.suppress(ValueError, OSError):  # macOS refuses some; the watch remains
+            resource.setrlimit(limit, (value, value))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def allow_cpu_seconds(seconds: int) -> None:
+    """Let this process use that many CPU-seconds more, after which it gets ``SIGXCPU``."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = int(usage.ru_utime + usage.ru_stime) + seconds + 1
+    if hard != resource.RLIM_INFINITY:
+        soft = min(soft, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def die_with_parent(parent: int) -> None:
+    """Ask Linux to kill this process when the one that started it ends.
+
+    Args:
+        parent: process id of the parent, to notice that it ended before the request was made.
+    """
+    if sys.platform != "linux":
+        return  # elsewhere the end of standard input has to do
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def resident_mb(pid: int) -> int:
+    """Memory that a process holds, MiB; 0 when it is gone."""
+    try:
+        return int(psutil.Process(pid).memory_info().rss) >> 20
+    except psutil.Error:
+        return 0
+
+
+async def watch_memory(pid: int, most_mb: int) -> int:
+    """Wait until a process holds more than ``most_mb`` MiB, and return how much it holds."""
+    while True:
+        held = resident_mb(pid)
+        if held > most_mb:
+            return held
+        await asyncio.sleep(_WATCH_EVERY)

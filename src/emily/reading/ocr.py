@@ -1,0 +1,290 @@
+"""Text out of pictures of pages: the engine behind a protocol, its lines put in reading order."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import os
+import statistics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from emily.errors import ReadingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PIL.Image import Image
+
+__all__ = ["Line", "Ocr", "OcrUnavailable", "RapidOcr", "page_text", "recognise", "self_test"]
+
+_STRIP = 1.5  # height of a strip over its width, when a tall picture is cut
+_TALL = 2.5  # height over width from which a picture is cut
+_SMALL = 900  # pixels of the longer side below which a picture is doubled
+_MOST_PIXELS = 2400  # of the longer side of what the engine is given
+_GOLDEN = "Total 1234,50 euro"
+
+
+class OcrUnavailable(ReadingError):
+    """The OCR engine cannot be loaded; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A piece of text on one line of a picture.
+
+    Attributes:
+        text: as recognised.
+        score: the engine's confidence, 0 to 1.
+        left, top, right, bottom: its box, pixels from the upper left corner.
+    """
+
+    text: str
+    score: float
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def height(self) -> float:
+        """Pixels from top to bottom."""
+        return self.bottom - self.top
+
+    @property
+    def middle(self) -> float:
+        """Pixels from the upper edge to the line's middle."""
+        return (self.top + self.bottom) / 2
+
+
+class Ocr(Protocol):
+    """An OCR engine."""
+
+    def recognise(self, image: Image) -> list[Line]:
+        """Lines of text in a picture (mode RGB), in any order."""
+        ...
+
+
+class RapidOcr:
+    """PP-OCR through onnxruntime; the models lie in the wheel, nothing is downloaded.
+
+    The classifier of upside-down lines stays off: it turns upright lines over.
+
+    Raises:
+        OcrUnavailable: the package, its models or the memory for them are missing.
+    """
+
+    def __init__(self, threads: int) -> None:
+        logging.disable(logging.CRITICAL)  # the worker's stderr is for crashes only
+        try:
+            with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):  # noqa: PTH123
+                from rapidocr import RapidOCR
+
+                self._engine = RapidOCR(
+                    params={
+                        "Global.use_cls": False,
+                        "Global.log_level": "critical",
+                        "Global.max_side_len": _MOST_PIXELS,
+                        "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+                        "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+                    }
+                )
+        except MemoryError:
+            raise OcrUnavailable(
+                "OCR does not fit into the memory limit (setting reading_memory_mb)"
+            ) from None
+        except Exception as error:  # noqa: BLE001 - onnxruntime raises types of its own, many
+            raise OcrUnavailable(f"OCR cannot be loaded: {error}") from None
+
+    def recognise(self, image: Image) -> list[Line]:
+        """Lines of text in a picture."""
+        import numpy as np
+
+        try:
+            result: Any = self._engine(np.asarray(image)[:, :, ::-1])  # the engine takes BGR
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - cv2.error, onnxruntime errors, and others
+            raise ReadingError(f"OCR failed: {error}") from None
+        if result is None or result.txts is None or result.boxes is None:
+            return []
+        return [
+            Line(
+                text=text,
+                score=float(score),
+                left=float(min(box[:, 0])),
+                top=float(min(box[:, 1])),
+                right=float(max(box[:, 0])),
+                bottom=float(max(box[:, 1])),
+            )
+            for text, score, box in zip(result.txts, result.scores, result.boxes, strict=True)
+            if text.strip()
+        ]
+
+
+def recognise(engine: Ocr, image: Image) -> list[Line]:
+    """Lines of a page, prepared as engines like it: small ones doubled, tall ones cut, turned.
+
+    A page that lies on its side or stands on its head is turned only when that reads clearly
+    better than leaving it.
+
+    Args:
+        engine: the OCR engine.
+        image: a page, upright or not, mode RGB.
+    """
+    image = _sized(image)
+    lines = _strips(engine, image)
+    if not _suspicious(lines):
+        return lines
+    best, best_score = lines, _score(lines)
+    for angle in (90, 270) if _sideways(lines) else (180,):
+        turned = _strips(engine, image.rotate(angle, expand=True))
+        if _score(turned) > 1.3 * best_score:
+            best, best_score = turned, _score(turned)
+    return best
+
+
+def _sized(image: Image) -> Image:
+    from PIL.Image import Resampling
+
+    longer, shorter = max(image.size), min(image.size)
+    if longer < _SMALL and shorter > 0:
+        return image.resize((image.width * 2, image.height * 2), Resampling.LANCZOS)
+    limit = _MOST_PIXELS * (1 if longer < _TALL * shorter else longer / shorter / _STRIP)
+    if longer > limit:
+        image.thumbnail((limit, limit), Resampling.LANCZOS)
+    return image
+
+
+def _strips(engine: Ocr, image: Image) -> list[Line]:
+    """Lines of a picture; one much taller than wide is cut where it has the least ink."""
+    if image.height < _TALL * image.width:
+        return engine.recognise(image)
+    import numpy as np
+
+    ink = np.asarray(image.convert("L")).std(axis=1)
+    step = max(int(image.width * _STRIP), 200)
+    lines: list[Line] = []
+    top = 0
+    while top < image.height:
+        bottom = min(image.height, top + step)
+        if bottom < image.height:
+            window = ink[bottom - step // 4 : bottom]
+            bottom = bottom - step // 4 + int(window.argmin()) + 1
+        for line in engine.recognise(image.crop((0, top, image.width, bottom))):
+            moved = Line(
+                line.text, line.score, line.left, line.top + top, line.right, line.bottom + top
+            )
+            lines.append(moved)
+        top = bottom
+    return lines
+
+
+def _score(lines: list[Line]) -> float:
+    """How many characters were read, weighed by how sure each was."""
+    return sum(len(line.text) * max(0.0, line.score - 0.5) for line in lines)
+
+
+def _sideways(lines: list[Line]) -> bool:
+    long = [line for line in lines if len(line.text) > 3] or lines
+    upright = sum(line.height > 1.5 * (line.right - line.left) for line in long)
+    return upright > len(long) / 2
+
+
+def _suspicious(lines: list[Line]) -> bool:
+    if not lines:
+        return False
+    weight = sum(len(line.text) for line in lines)
+    mean = sum(line.score * len(line.text) for line in lines) / weight
+    return mean < 0.75 or _sideways(lines)
+
+
+def page_text(lines: Iterable[Line]) -> str:
+    """Lines in reading order, one row of the page per line of text.
+
+    Pieces that share a row are joined from left to right. Where a gutter with full columns of
+    text on both sides runs down the page, the left column comes first.
+    """
+    pieces = list(lines)
+    if not pieces:
+        return ""
+    ordered: list[list[Line]] = []
+    for group in _columns(pieces):
+        ordered += _rows(group)
+    text: list[str] = []
+    before: list[Line] | None = None
+    for row in ordered:
+        if before is not None:
+            gap = min(line.top for line in row) - max(line.bottom for line in before)
+            size = statistics.median(line.height for line in before + row)
+            if gap > 0.9 * size or gap < -3 * size:  # a paragraph's distance, or the next column
+                text.append("")
+        text.append(" ".join(line.text.strip() for line in row))
+        before = row
+    return "\n".join(text)
+
+
+def _rows(lines: list[Line]) -> list[list[Line]]:
+    """Rows from top to bottom: lines whose middles lie within half a line of each other."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda piece: piece.middle):
+        row = rows[-1] if rows else None
+        if row is not None:
+            middle = statistics.fmean(piece.middle for piece in row)
+            height = min(statistics.fmean(piece.height for piece in row), line.height)
+            if abs(line.middle - middle) < 0.5 * height:
+                row.append(line)
+                continue
+        rows.append([line])
+    return [sorted(row, key=lambda piece: piece.left) for row in rows]
+
+
+_LEAST_COLUMN = 6  # lines on each side of a gutter
+
+
+def _columns(lines: list[Line]) -> list[list[Line]]:
+    """Groups in reading order. Only running text has columns: its lines fill their width."""
+    left, right = min(p.left for p in lines), max(p.right for p in lines)
+    width = right - left
+    if width <= 0:
+        return [lines]
+    for step in range(35, 66):
+        x = left + width * step / 100
+        crossing = [p for p in lines if p.left < x < p.right]
+        first = [p for p in lines if p.right <= x]
+        second = [p for p in lines if p.left >= x]
+        if len(first) < _LEAST_COLUMN or len(second) < _LEAST_COLUMN:
+            continue
+        if len(crossing) > min(len(first), len(second)) / 2:
+            continue
+        if all(
+            statistics.median(p.right - p.left for p in side) > 0.6 * room
+            for side, room in ((first, x - left), (second, right - x))
+        ):
+            return _bands(lines, crossing, x)
+    return [lines]
+
+
+def _bands(lines: list[Line], crossing: list[Line], x: float) -> list[list[Line]]:
+    """Between lines that cross the gutter (headings), the left column and then the right."""
+    groups: list[list[Line]] = []
+    tops = sorted(p.middle for p in crossing)
+    edges = [float("-inf"), *tops, float("inf")]
+    for above, below in itertools.pairwise(edges):
+        band = [p for p in lines if above < p.middle < below and p not in crossing]
+        groups += [[p for p in band if p.right <= x], [p for p in band if p.left >= x]]
+        groups.append([p for p in crossing if p.middle == below])
+    return [group for group in groups if group]
+
+
+def self_test(engine: Ocr) -> str | None:
+    """Read a rendered line; ``None`` when it comes out right, else what came out instead."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    image = Image.new("RGB", (640, 120), "white")
+    ImageDraw.Draw(image).text((30, 30), _GOLDEN, fill="black", font=ImageFont.load_default(40))
+    found = page_text(recognise(engine, image))
+    if "".join(found.split()) == "".join(_GOLDEN.split()):
+        return None
+    return f"OCR reads {found!r} where {_GOLDEN!r} is written"

@@ -1,0 +1,189 @@
+"""Plain text, Markdown and CSV: kept as they are, because their passages are cited by line."""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from emily.errors import EmptyDocument
+from emily.reading.encodings import decode_text
+from emily.reading.pages import Page, Table
+from emily.reading.source import Draft, Source, check_length, single_page
+
+__all__ = ["csv_tables", "markdown_tables", "read_csv", "read_markdown", "read_text"]
+
+_BREAKS = re.compile("\r\n?")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_DELIMITERS = re.compile(r"\s{0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_HEADING = re.compile(r" {0,3}#\s+(.+?)(?:\s+#+)?\s*")
+_FRONT_TITLE = re.compile(r"title:\s*(.+?)\s*")
+_NUMBER_OR_DATE = re.compile(r"[-+(]?[€$£]?\s*\d[\d.,'’ /:T+-]*\s*[)%€$£Z]?")
+_SNIFFED = 200  # rows that decide on the delimiter
+_LONGEST_ROW = 200  # lines; a quoted cell longer than that is a stray quotation mark
+
+
+def read_text(source: Source) -> Draft:
+    """Plain text, with its lines as they are."""
+    text, warnings = _load(source)
+    return Draft("text", "lines", single_page(Page(1, text)), None, warnings)
+
+
+def read_markdown(source: Source) -> Draft:
+    """Markdown, with its lines as they are; its pipe tables are marked."""
+    text, warnings = _load(source)
+    page = Page(1, text, tables=markdown_tables(text))
+    return Draft("markdown", "lines", single_page(page), _markdown_title(text), warnings)
+
+
+def read_csv(source: Source) -> Draft:
+    """Comma, semicolon, tab or bar separated values, with their lines as they are."""
+    text, warnings = _load(source)
+    return Draft(
+        "csv", "lines", single_page(Page(1, text, tables=csv_tables(text))), None, warnings
+    )
+
+
+def _load(source: Source) -> tuple[str, list[str]]:
+    data = source.path.read_bytes()
+    check_length(len(data) // 4)  # no encoding takes more than four bytes for a character
+    text, warning = decode_text(data)
+    check_length(len(text))
+    text = _BREAKS.sub("\n", text)
+    if not text.strip("\0 \t\n\x0b\x0c\ufeff\u200b\xa0"):
+        raise EmptyDocument("the file holds only blanks")
+    return text, [warning] if warning else []
+
+
+def _markdown_title(text: str) -> str | None:
+    """The title of the front matter, else the first heading of level one outside of fences."""
+    lines = text.split("\n", 400)[:400]
+    start = 0
+    if lines[0].rstrip() == "---" and "---" in (line.rstrip() for line in lines[1:]):
+        start = next(n for n, line in enumerate(lines) if n and line.rstrip() == "---")
+        for line in lines[1:start]:
+            if match := _FRONT_TITLE.fullmatch(line):
+                return match[1].strip("\"'") or None
+    for number, line in _outside_fences(lines):
+        if number >= start and (match := _HEADING.fullmatch(line)):
+            return match[1]
+    return None
+
+
+def _outside_fences(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers, without those of fenced code."""
+    fence = ""
+    for number, line in enumerate(lines):
+        match = _FENCE.fullmatch(line)
+        if fence:
+            closes = match and match[1].startswith(fence) and not match[2].strip()
+            fence = "" if closes else fence
+        elif match and not (match[1][0] == "`" and "`" in match[2]):
+            fence = match[1]
+        else:
+            yield number, line
+
+
+def markdown_tables(text: str) -> tuple[Table, ...]:
+    """Where a Markdown text holds pipe tables, fenced code left out.
+
+    The header's span takes in the line of dashes below it. A table ends at a blank line or at
+    the first line without a bar.
+    """
+    if "|" not in text:
+        return ()
+    tables = []
+    lines = list(_outside_fences(text.split("\n")))
+    at = 0
+    while at + 1 < len(lines):
+        (number, line), (below, dashes) = lines[at], lines[at + 1]
+        at += 1
+        if "|" not in line or below != number + 1 or "-" not in dashes:
+            continue
+        if not _DELIMITERS.fullmatch(dashes) or _cells(line) != _cells(dashes):
+            continue
+        at += 1
+        rows = []
+        while at < len(lines) and lines[at][0] == below + 1 and "|" in lines[at][1]:
+            below = lines[at][0]
+            rows.append((below, below))
+            at += 1
+        tables.append(Table(header=(number, number + 1), rows=tuple(rows)))
+    return tuple(tables)
+
+
+def _cells(line: str) -> int:
+    inner = line.replace("\\|", "").strip().removeprefix("|").removesuffix("|")
+    return inner.count("|") + 1
+
+
+def csv_tables(text: str) -> tuple[Table, ...]:
+    """The one table of a CSV text: a row with quoted line breaks spans several lines.
+
+    Lines before the first that has at least half of the usual number of cells (a bank's preamble)
+    belong to no row. The first row is a header where there are others and none of its cells is a
+    number or a date.
+    """
+    rows = _rows(text, _delimiter(text))
+    if not rows:
+        return ()
+    usual = Counter(len(cells) for _, cells in rows).most_common(1)[0][0]
+    first = next(
+        (at for at, (_, cells) in enumerate(rows) if 2 * sum(map(bool, cells)) >= usual), 0
+    )
+    rows = rows[first:]
+    spans = tuple(span for span, _ in rows)
+    named = [cell.strip() for cell in rows[0][1] if cell.strip()]
+    if len(rows) > 1 and named and not any(_NUMBER_OR_DATE.fullmatch(cell) for cell in named):
+        return (Table(header=spans[0], rows=spans[1:]),)
+    return (Table(header=None, rows=spans),)
+
+
+def _delimiter(text: str) -> str:
+    """The separator under which most of the first rows have one same number of cells above one."""
+    sample = text[:65_536]
+    if len(text) > len(sample):
+        sample = sample[: sample.rfind("\n") + 1] or sample
+    best, best_score = ",", (0.0, 0)
+    for delimiter in ",;\t|":
+        if delimiter not in sample:
+            continue
+        rows = _rows(sample, delimiter, _SNIFFED)
+        widths = Counter(len(cells) for _, cells in rows if len(cells) > 1)
+        if widths:
+            width, times = widths.most_common(1)[0]
+            score = (round(times / len(rows), 1), width)
+            if score > best_score:
+                best, best_score = delimiter, score
+    return best
+
+
+def _rows(
+    text: str, delimiter: str, most: int | None = None
+) -> list[tuple[tuple[int, int], list[str]]]:
+    """Rows with something in them: the span of lines and the cells."""
+    csv.field_size_limit(sys.maxsize)
+    lines = text.split("\n")
+    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
+    rows: list[tuple[tuple[int, int], list[str]]] = []
+    before = 0
+    try:
+        for cells in reader:
+            if reader.line_num - before > _LONGEST_ROW:
+                return _plain_rows(lines, delimiter)
+            end = min(reader.line_num, len(lines))
+            if any(cell.strip() for cell in cells):
+                rows.append(((before, end - 1), cells))
+            before = end
+            if most is not None and len(rows) >= most:
+                break
+    except csv.Error:  # a NUL, for readers older than Python 3.11.4
+        return _plain_rows(lines, delimiter)
+    return rows
+
+
+def _plain_rows(lines: list[str], delimiter: str) -> list[tuple[tuple[int, int], list[str]]]:
+    """One row a line: what remains when quotation marks cannot be trusted."""
+    return [((at, at), line.split(delimiter)) for at, line in enumerate(lines) if line.strip()]

@@ -1,0 +1,139 @@
+"""Paths that the owner names become files, in a stable order; nothing is left out in silence."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+__all__ = ["Found", "walk"]
+
+_IGNORED = (
+    ("~$*", "a lock file of an Office program"),
+    (".~lock.*#", "a lock file of an Office program"),
+    ("thumbs.db", "a folder's picture cache"),
+    ("desktop.ini", "a folder's settings"),
+    ("*.tmp", "a temporary file"),
+    ("~*.tmp", "a temporary file"),
+    ("*.part", "a download that is not finished"),
+    ("*.partial", "a download that is not finished"),
+    ("*.crdownload", "a download that is not finished"),
+    ("*.download", "a download that is not finished"),
+    ("*.swp", "a temporary file"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A path that was looked at.
+
+    Attributes:
+        path: absolute, not resolved: a link keeps its own name.
+        state: ``file`` (to be read), ``ignored`` or ``failed``.
+        reason: why it is ignored or failed, else ``None``.
+    """
+
+    path: Path
+    state: Literal["file", "ignored", "failed"]
+    reason: str | None = None
+
+
+def walk(paths: Iterable[Path | str]) -> Iterator[Found]:
+    """Expand folders, sorted by name, files of a folder before its sub-folders.
+
+    A file that is named itself is taken even when its name would be ignored inside of a folder,
+    unless it is a lock or temporary file. Each path comes once, also when it is named twice.
+    """
+    seen: set[Path] = set()
+    for given in paths:
+        path = Path(os.path.abspath(Path(given).expanduser()))  # noqa: PTH100 - keeps links
+        for found in _named(path):
+            if found.path not in seen:
+                seen.add(found.path)
+                yield found
+
+
+def _named(path: Path) -> Iterator[Found]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        what = "a link that leads nowhere" if path.is_symlink() else "no such file or folder"
+        yield Found(path, "failed", what)
+        return
+    except (OSError, ValueError) as error:
+        yield Found(path, "failed", _reason(error))
+        return
+    if stat.S_ISDIR(status.st_mode):
+        yield from _folder(path, frozenset())
+    else:
+        yield _file(path, status.st_mode, named=True)
+
+
+def _folder(folder: Path, above: frozenset[tuple[int, int]]) -> Iterator[Found]:
+    """What a folder holds. ``above`` identifies the folders around it: a link back is a loop."""
+    try:
+        status = folder.stat()
+        key = (status.st_dev, status.st_ino)
+        if key in above:
+            yield Found(folder, "ignored", "a link to a folder that contains it")
+            return
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries)
+    except OSError as error:
+        yield Found(folder, "failed", _reason(error))
+        return
+    folders = []
+    for name in names:
+        path = folder / name
+        try:
+            mode = path.stat().st_mode
+        except FileNotFoundError:
+            what = "a link that leads nowhere" if path.is_symlink() else "it vanished meanwhile"
+            yield Found(path, "ignored", what)
+            continue
+        except OSError as error:
+            yield Found(path, "failed", _reason(error))
+            continue
+        if stat.S_ISDIR(mode):
+            if name.startswith("."):
+                yield Found(path, "ignored", "a hidden folder")
+            else:
+                folders.append(path)
+        else:
+            yield _file(path, mode, named=False)
+    for path in folders:
+        yield from _folder(path, above | {key})
+
+
+def _file(path: Path, mode: int, *, named: bool) -> Found:
+    if not stat.S_ISREG(mode):
+        return Found(path, "failed" if named else "ignored", f"not a file but a {_what(mode)}")
+    lowered = path.name.lower()
+    for pattern, what in _IGNORED:
+        if fnmatch.fnmatchcase(lowered, pattern):
+            return Found(path, "ignored", what)
+    if path.name.startswith(".") and not named:
+        return Found(path, "ignored", "a hidden file")
+    if not os.access(path, os.R_OK):
+        return Found(path, "failed", "no permission to read it")
+    return Found(path, "file")
+
+
+def _what(mode: int) -> str:
+    if stat.S_ISFIFO(mode):
+        return "pipe"
+    if stat.S_ISSOCK(mode):
+        return "socket"
+    return "device"
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, PermissionError):
+        return "no permission to read it"
+    if isinstance(error, OSError):
+        return f"it cannot be read: {error.strerror or error}"
+    return f"it cannot be read: {error}"
