@@ -1,0 +1,1 @@
+"""An archive such as a person keeps, built from readable sources."""
