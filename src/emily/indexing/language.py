@@ -1,0 +1,111 @@
+"""Which of the indexed languages a document and a chunk are written in."""
+
+from __future__ import annotations
+
+import re
+from threading import Lock
+from typing import Any, Final
+
+from emily.errors import SettingError
+
+__all__ = ["LanguageDetector"]
+
+SAMPLE: Final = 2000
+"""Characters that are enough to tell a language; a longer text is sampled."""
+SAMPLES: Final = 5
+"""Places of a longer text that are sampled: a foreign cover letter must not decide."""
+
+_LETTER = re.compile(r"[^\W\d_]")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+# Languages not written in Latin letters, of those that the identifier knows.
+_OTHER_SCRIPTS_LIST = """
+am ar as az be bg bn dz el fa gu he hi hy ja ka kk km kn ko ky lo mk ml mn mr ne or pa ps ru si
+sr ta te th ug uk ur zh
+"""
+_OTHER_SCRIPTS = frozenset(_OTHER_SCRIPTS_LIST.split())
+
+
+class LanguageDetector:
+    """Tells the language of a text among the indexed ones, by py3langid's naive Bayes.
+
+    Restricting it matters: among all its languages it calls "tax return" Latin. The model is
+    loaded at the first use, once.
+
+    Args:
+        languages: ISO 639-1 codes.
+
+    Raises:
+        SettingError: at the first use, when a language is not known to the identifier.
+    """
+
+    def __init__(self, languages: tuple[str, ...]) -> None:
+        self.languages = tuple(dict.fromkeys(languages))
+        self._identifier: Any = None
+        self._lock = Lock()
+        self._latin_only = not _OTHER_SCRIPTS.intersection(self.languages)
+
+    def detect(self, text: str) -> tuple[str | None, float]:
+        """The likeliest of the indexed languages and its probability among them.
+
+        Args:
+            text: any length; of more than 2,000 characters five places are looked at.
+
+        Returns:
+            ``(None, 0.0)`` for a text without letters, or without Latin letters where every
+            indexed language is written in them. With one indexed language that one, at 1.
+        """
+        if not (_LATIN if self._latin_only else _LETTER).search(text):
+            return None, 0.0
+        if len(self.languages) == 1:
+            return self.languages[0], 1.0
+        code, probability = self._load().classify(_sample(text))
+        return str(code), float(probability)
+
+    def document_language(self, text: str, confidence: float = 0.0) -> str | None:
+        """The language of a whole document, ``None`` below the confidence."""
+        code, probability = self.detect(text)
+        return code if probability >= confidence else None
+
+    def chunk_language(
+        self, text: str, document_language: str | None, confidence: float
+    ) -> str | None:
+        """The language of a chunk.
+
+        Args:
+            text: the chunk.
+            document_language: what it falls back to.
+            confidence: probability below which it falls back, 0 to 1.
+
+        Returns:
+            a code; ``None`` for a text without letters, or when both are uncertain.
+        """
+        code, probability = self.detect(text)
+        if code is None:
+            return None
+        return code if probability >= confidence else document_language
+
+    def _load(self) -> Any:
+        with self._lock:
+            if self._identifier is None:
+                from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+                identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+                known = sorted(set(identifier.labels))
+                unknown = [code for code in self.languages if code not in known]
+                if unknown:
+                    raise SettingError(
+                        f"Setting 'languages' has {', '.join(unknown)}, which cannot be detected. "
+                        f"Languages: {', '.join(known)}"
+                    )
+                identifier.set_languages(self.languages)
+                self._identifier = identifier
+            return self._identifier
+
+
+def _sample(text: str) -> str:
+    """At most 2,000 characters of a text, from five places at equal distance."""
+    if len(text) <= SAMPLE:
+        return text
+    size = SAMPLE // SAMPLES
+    step = (len(text) - size) // (SAMPLES - 1)
+    return " ".join(text[at * step : at * step + size] for at in range(SAMPLES))

@@ -1,0 +1,426 @@
+"""The analyser of the lexical arm, the same for documents and for queries.
+
+A text becomes terms, each at the position of the token it comes from. The first character of a
+term tells its kind:
+
+    contr        a word: lower case, accents off, first five letters (all of a shorter one)
+    2026         a number as it is written
+    =perché      a word that has accents, whole and with them: the exact spelling ranks first
+    #1234.56     the value of a number, however its thousands and decimals are marked
+    @2025-06-26  a date, however it is written; also its month, @2025-06
+    !tmx2004     an identifier (TM-X200/4) without its separators; its parts follow as terms
+
+Five-letter prefixes bridge related languages and beat stemmers across them. Nothing here is a
+syntax: every string is a text, and none raises. Standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+from emily.indexing.normalise import bound_marks
+from emily.indexing.stopwords import stop_words
+
+__all__ = ["DEFAULT_LANGUAGES", "Term", "analyse", "fold", "prefix", "words"]
+
+DEFAULT_LANGUAGES: Final = ("it", "en")
+PREFIX: Final = 5
+"""Letters of a word that are kept."""
+LONGEST: Final = 64
+"""A longer token (base64, a hash chain) is kept as its first 40 characters and a digest."""
+MOST_PARTS: Final = 64
+"""Parts of one token beyond these are not terms of their own."""
+
+
+class Term(NamedTuple):
+    """One term of a text.
+
+    Attributes:
+        term: what is compared, see the module.
+        surface: the token it comes from, as written (NFKC).
+        position: 0-based number of that token in the text; terms of one token share it.
+    """
+
+    term: str
+    surface: str
+    position: int
+
+
+# Scripts that put no spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han.
+_THAI = "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff"
+_KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3099\u309a"
+_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = f"{_THAI}{_KANA}{_HAN}"
+_RUN = re.compile(
+    f"[{_HAN}]+|[\u3041-\u3096\u309d-\u309f\u3099\u309a]+|[\u30a1-\u30fa\u30fc-\u30ff\u3099\u309a]+"
+    f"|[\u0e01-\u0e7f]+|[\u0e80-\u0eff]+|[\u1000-\u109f]+|[\u1780-\u17ff]+"
+)
+# Letters and digits, and the marks that stay inside words of Hebrew, Arabic and Indic scripts.
+_ALNUM = (
+    rf"(?:[^\W_{_UNSPACED}]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    rf"\u0900-\u0903\u093a-\u094f\u0980-\u0983\u09bc-\u09cd\u0a3c-\u0a4d\u0abc-\u0acd"
+    rf"\u0b3c-\u0b4d\u0bbe-\u0bcd\u0c3e-\u0c4d\u0cbc-\u0ccd\u0d3e-\u0d4d])"
+)
+_TOKEN = re.compile(
+    rf"[{_UNSPACED}]+"
+    rf"|(?<![^\W_])[A-Za-z](?:\+\+|\#)(?![^\W_])"  # C#, C++
+    rf"|{_ALNUM}++(?:(?:[-_/.@:+&'’·‐‑]|(?<=\d),(?=\d)){_ALNUM}++)*+"
+)
+_SEPARATOR = re.compile(r"[-_/.@:+&'’·,‐‑]")
+_WORD = re.compile(rf"(?<!{_ALNUM}){_ALNUM}{{3,64}}+(?!{_ALNUM})")
+_CAMEL = re.compile(r"[a-zß-ÿ][A-ZÀ-Þ]")
+_HUMP = re.compile(r"[A-ZÀ-Þ]+(?=[A-ZÀ-Þ][a-zß-ÿ])|[A-ZÀ-Þ]?[a-zß-ÿ]+|[A-ZÀ-Þ]+|\d+|.")
+_KIND_RUN = re.compile(r"\d+|\D+")
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_NUMBER = re.compile(r"\d+(?:[.,'’]\d+)*")
+_DATE = re.compile(r"(?<!\d)(\d{1,2})([-./])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
+_ISO_DATE = re.compile(r"(?<!\d)(\d{4})([-./])(\d{1,2})\2(\d{1,2})(?!\d)")
+_IBAN_START = re.compile(r"[A-Za-z]{2}\d{2}(?:[A-Za-z0-9]{4})?")
+_ORDINAL_SIGNS = {ord("º"): None, ord("ª"): None, ord("°"): None}
+_MARKS = re.compile("[\u0300-\u036f]+")
+_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"}
+)
+
+# What an apostrophe leaves of an article, a preposition or a pronoun (Italian, French).
+_ELIDED_LIST = """
+l dell all dall nell sull coll un d c n s m t v j qu quell quest bell sant tutt mezz anch com
+dov cos cent nient pover buon grand senz jusqu lorsqu puisqu gl altr nessun alcun
+"""
+_ELIDED = frozenset(_ELIDED_LIST.split())
+_CLITICS = frozenset(["s", "t", "re", "ve", "ll", "d", "m"])
+_MONTHS: Final = {
+    name: number
+    for number, names in enumerate(
+        (
+            "gennaio gen january jan januar janvier enero janeiro",
+            "febbraio feb february februar fevrier febrero fevereiro",
+            "marzo mar march marz mars marco",
+            "aprile apr april avril abril",
+            "maggio mag may mai mayo maio",
+            "giugno giu june jun juni juin junio junho",
+            "luglio lug july jul juli juillet julio julho",
+            "agosto ago august aug aout",
+            "settembre set sett september sep sept septembre septiembre setembro",
+            "ottobre ott october oct oktober okt octobre octubre outubro",
+            "novembre nov november noviembre novembro",
+            "dicembre dic december dec dezember dez decembre diciembre dezembro",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_OF = frozenset(["of", "di", "de", "del", "the"])
+
+
+@lru_cache(maxsize=65_536)
+def fold(word: str) -> str:
+    """Lower case without accents: ``PERCHÉ`` and ``perche`` are the same word."""
+    low = word.casefold()
+    if low.isascii():
+        return low
+    bare = _MARKS.sub("", unicodedata.normalize("NFD", low))
+    return unicodedata.normalize("NFC", bare.translate(_LETTERS))
+
+
+def prefix(word: str) -> str:
+    """The term of one word: its first five letters, folded."""
+    return fold(word)[:PREFIX]
+
+
+def words(text: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> list[str]:
+    """The words of a text that can have neighbours in another language.
+
+    Args:
+        text: any string.
+        languages: whose function words are left out.
+
+    Returns:
+        surface forms in order, lower case with their accents, of three letters and more;
+        nothing with a digit, no function words.
+    """
+    stops = stop_words(languages)
+    found = []
+    for match in _WORD.finditer(_compose(text)):
+        word = match[0]
+        if word.isalpha() and fold(word) not in stops:
+            found.append(unicodedata.normalize("NFC", word.lower()))
+    return found
+
+
+def analyse(text: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> list[Term]:
+    """The terms of a text in order.
+
+    Args:
+        text: any string: a document, a chunk, a query; no character is special.
+        languages: whose function words are dropped.
+
+    Returns:
+        terms; none for a text of function words alone. A date whose day and month could be
+        exchanged gives both dates.
+    """
+    tokens = _TOKEN.findall(_compose(text))
+    found: list[Term] = []
+    new = tuple.__new__
+    for position, token in enumerate(tokens):
+        # A token of megabytes is not one to remember.
+        of = _remembered if len(token) <= 4 * LONGEST else _terms_of
+        terms, special = of(token, languages)
+        for term in terms:
+            found.append(new(Term, (term, token, position)))
+        if special:
+            for term in _across(tokens, position):
+                found.append(new(Term, (term, token, position)))
+    return found
+
+
+def _compose(text: str) -> str:
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFKC", bound_marks(text.translate(_ORDINAL_SIGNS)))
+
+
+def _terms_of(token: str, languages: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """The terms of one token, and whether the tokens around it may make more of it."""
+    stops = stop_words(languages)
+    if _RUN.match(token):
+        return tuple(_bigrams(token)), False
+    folded = fold(token)
+    if folded.isalpha():
+        return tuple(_word_terms(token, folded, stops)), folded in _MONTHS
+    if folded.isdigit():
+        return tuple(_digits(folded)), len(folded) <= 3
+    if token[-1] in "#+":
+        return ("!" + folded, folded[0]), False
+    bare = _without_apostrophes(token, stops)
+    if bare != token:
+        return _terms_of(bare, languages) if bare else ((), False)
+    return tuple(dict.fromkeys(_compound(token, folded, stops))), bool(
+        _IBAN_START.fullmatch(token) or _ORDINAL.fullmatch(folded)
+    )
+
+
+_remembered = lru_cache(maxsize=131_072)(_terms_of)
+
+
+def _word_terms(word: str, folded: str, stops: frozenset[str]) -> list[str]:
+    """Terms of a word of letters only."""
+    if folded in stops:
+        return []
+    terms = [folded[:PREFIX]]
+    if _CAMEL.search(word):
+        terms.append("!" + _bounded(folded))
+        humps = [fold(hump) for hump in _HUMP.findall(word)]
+        terms += [h[:PREFIX] for h in humps[:MOST_PARTS] if len(h) > 1 and h not in stops]
+        terms = list(dict.fromkeys(terms))
+    if not word.isascii():
+        exact = unicodedata.normalize("NFC", word.casefold())
+        if exact != folded:
+            terms.append("=" + _bounded(exact))
+    return terms
+
+
+def _digits(digits: str) -> list[str]:
+    """Terms of a number without any sign, of identifiers with leading zeros too."""
+    terms = [_bounded(digits)]
+    if len(digits) > 2 and digits[0] == "0" and digits.strip("0"):
+        terms.append(_bounded(digits.lstrip("0")))
+    return terms
+
+
+def _without_apostrophes(token: str, stops: frozenset[str]) -> str:
+    """``dell'acqua`` as ``acqua``, ``John's`` as ``John``; ``O'Brien`` and all else as they are."""
+    parts = token.replace("’", "'").split("'")
+    while len(parts) > 1 and fold(parts[-1]) in _CLITICS:
+        parts.pop()
+    first = 0
+    while (
+        first < len(parts) - 1 and (low := fold(parts[first])) and (low in _ELIDED or low in stops)
+    ):
+        first += 1
+    if first == len(parts) - 1 and fold(parts[first]) in stops:
+        return ""
+    if first == 0 and len(parts) == token.count("'") + token.count("’") + 1:
+        return token
+    return "'".join(parts[first:])
+
+
+def _compound(token: str, folded: str, stops: frozenset[str]) -> list[str]:
+    """Terms of a token with separators, or of letters and digits together."""
+    number = _NUMBER.fullmatch(folded)
+    if number:
+        values = _values(folded)
+        if values:
+            return [_bounded(folded), *values]
+    dates = _dates(folded)
+    terms = list(dates)
+    parts = [part for part in _SEPARATOR.split(token) if part]
+    if dates and len(parts) == 3:
+        return [*terms, *(part for part in parts if len(part) == 4)]
+    joined = "".join(map(fold, parts))
+    ordinal = _ORDINAL.fullmatch(joined)
+    if ordinal:
+        return [*terms, ordinal[1]]
+    if not joined.isdigit() or not number:
+        terms.append("!" + _bounded(joined))
+    if joined.isalpha() and "-" in token:
+        terms.append(joined[:PREFIX])  # e-mail is found as email
+    for part in parts[:MOST_PARTS]:
+        terms.extend(_part(part, stops))
+    return terms
+
+
+def _part(part: str, stops: frozenset[str]) -> list[str]:
+    """Terms of one part of a compound token."""
+    folded = fold(part)
+    if len(folded) < 2:
+        return []
+    if folded.isalpha():
+        return _word_terms(part, folded, stops)
+    if folded.isdigit():
+        return _digits(folded)
+    ordinal = _ORDINAL.fullmatch(folded)
+    if ordinal:
+        return [ordinal[1]]
+    terms = ["!" + _bounded(folded)]
+    runs = _KIND_RUN.findall(folded)
+    if len(runs) <= 3:
+        for run in runs:
+            if len(run) > 1:
+                terms += _digits(run) if run.isdigit() else [run[:PREFIX]] * (run not in stops)
+    return terms
+
+
+def _values(written: str) -> list[str]:
+    """The values that a number with signs may have; none where it is no number (1.2.3)."""
+    groups = re.split(r"[.,'’]", written)
+    signs = [sign for sign in written if not sign.isdigit()]
+    thousands = 1 <= len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:-1])
+    values = []
+    if len(set(signs)) == 1 and thousands and len(groups[-1]) == 3 and groups[0] != "0":
+        values.append(_value("".join(groups), ""))
+    if len(signs) == 1 and signs[0] in ".,":
+        values.append(_value(groups[0], groups[1]))
+    elif len(signs) > 1 and thousands and len(set(signs[:-1])) == 1 and signs[-1] != signs[0]:
+        values.append(_value("".join(groups[:-1]), groups[-1]))
+    return list(dict.fromkeys(values))
+
+
+def _value(whole: str, decimals: str) -> str:
+    whole = whole.lstrip("0") or "0"
+    decimals = decimals.rstrip("0")
+    return f"#{_bounded(f'{whole}.{decimals}')}" if decimals else _bounded(whole)
+
+
+def _dates(token: str) -> list[str]:
+    """Terms of the dates of digits inside a token."""
+    if len(token) < 6:
+        return []
+    terms: list[str] = []
+    for match in _ISO_DATE.finditer(token):
+        year, _, month, day = match.groups()
+        terms += _date(int(year), int(month), int(day))
+    for match in _DATE.finditer(token):
+        first, _, second, year = match.groups()
+        full = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= 70 else 2000)
+        terms += _date(full, int(second), int(first))
+        terms += _date(full, int(first), int(second))
+    return list(dict.fromkeys(terms))
+
+
+def _date(year: int, month: int, day: int) -> list[str]:
+    """Terms of a day and its month, none where there is no such day."""
+    if not (1000 <= year <= 2999 and 1 <= month <= 12 and 1 <= day <= 31):
+        return []
+    if (day > 30 and month in (4, 6, 9, 11)) or (day > 29 and month == 2):
+        return []
+    return [f"@{year}-{month:02}-{day:02}", f"@{year}-{month:02}"]
+
+
+def _across(tokens: list[str], at: int) -> list[str]:
+    """Terms of several tokens: a date with the month's name, an IBAN or a number with spaces."""
+    token = tokens[at]
+    month = _MONTHS.get(fold(token))
+    if month:
+        return _named_month(tokens, at, month)
+    if _IBAN_START.fullmatch(token):
+        return _iban(tokens, at)
+    if token.isdigit():
+        return _spaced_number(tokens, at)
+    return []
+
+
+def _named_month(tokens: list[str], at: int, month: int) -> list[str]:
+    """``26 giugno 2025``, ``26th of June 2025``, ``June 26, 2025``, ``giugno 2025``."""
+    after = tokens[at + 1 : at + 4]
+    if after and after[0].lower() in _OF:
+        after = after[1:]
+    before = tokens[max(0, at - 2) : at][::-1]
+    if before and before[0].lower() in _OF:
+        before = before[1:]
+    first = _day(after[0]) if after else 0
+    if first and len(after) > 1 and _year(after[1]):
+        return _date(_year(after[1]), month, first)
+    year = _year(after[0]) if after else 0
+    if not year:
+        return []
+    day = _day(before[0]) if before else 0
+    return _date(year, month, day) if day else [f"@{year}-{month:02}"]
+
+
+def _day(token: str) -> int:
+    match = re.fullmatch(r"([0-9]{1,2})(?:st|nd|rd|th|o)?", token.lower())
+    return int(match[1]) if match and 1 <= int(match[1]) <= 31 else 0
+
+
+def _year(token: str) -> int:
+    return int(token) if re.fullmatch(r"[12][0-9]{3}", token) else 0
+
+
+def _iban(tokens: list[str], at: int) -> list[str]:
+    """An IBAN in groups of four, if its check digits are right (ISO 7064, mod 97)."""
+    whole = ""
+    for token in tokens[at : at + 9]:
+        if not (token.isascii() and token.isalnum() and len(token) <= 8):
+            break
+        whole += token.lower()
+        if len(whole) > 34:
+            break
+        if len(whole) >= 15 and whole != tokens[at].lower():
+            turned = whole[4:] + whole[:4]
+            if int("".join(str(int(sign, 36)) for sign in turned)) % 97 == 1:
+                return ["!" + whole]
+    return []
+
+
+def _spaced_number(tokens: list[str], at: int) -> list[str]:
+    """``1 234 567,89``: only with decimals, since bare groups may be separate numbers."""
+    whole = tokens[at]
+    for token in tokens[at + 1 : at + 5]:
+        match = re.fullmatch(r"(\d{3})(?:[.,](\d{1,2}))?", token)
+        if not match:
+            break
+        whole += match[1]
+        if match[2]:
+            return [_value(whole, match[2])]
+    return []
+
+
+def _bigrams(token: str) -> list[str]:
+    """Two characters each of a text without spaces, never over a change of script."""
+    terms: list[str] = []
+    for run in _RUN.findall(token):
+        terms += [run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)]
+    return terms
+
+
+def _bounded(term: str) -> str:
+    """A term of at most 64 characters; a longer one ends in a digest of the whole."""
+    if len(term) <= LONGEST:
+        return term
+    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"{term[:40]}~{digest}"
