@@ -38,8 +38,3 @@ async def test_every_statement_can_be_planned(database: Database) -> None:
             except psycopg.Error as error:
                 refused[item.name] = str(error)
     assert refused == {}
-
-
-def test_every_statement_is_described() -> None:
-    """A name says little of what comes back."""
-    assert [item.name for item in load_statements() if not item.description] == []
