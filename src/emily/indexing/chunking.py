@@ -7,13 +7,21 @@ slice is then the difference of two sums, and a page is cut in one pass.
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, Protocol
 
-from emily.indexing.sentences import plain_sentences
+from emily.indexing.seams import (
+    BLANK,
+    COMMA,
+    LINE,
+    SECTION,
+    SEMICOLON,
+    SENTENCE,
+    cut_word,
+    rank_gaps,
+)
 
 if TYPE_CHECKING:
     from emily.indexing.text import DocumentText, PageSpan, TableSpan
@@ -22,26 +30,18 @@ __all__ = ["Chunk", "TokenCounter", "chunk"]
 
 Span = tuple[int, int]
 
-# How good a gap between two words is to cut at.
-_SECTION, _BLANK, _LINE, _SENTENCE, _SEMICOLON, _COMMA = 6, 5, 4, 3, 2, 1
-
 # Kinds of gap in the order they are tried, and the least part of the limit the chunk must then
 # fill. What is left when none serves is any gap between words.
 _LADDER: Final = (
-    (_SECTION, 0.6),
-    (_BLANK, 0.6),
-    (_LINE, 0.6),
-    (_SENTENCE, 0.6),
-    (_SENTENCE, 0.3),
-    (_SEMICOLON, 0.6),
-    (_COMMA, 0.6),
+    (SECTION, 0.6),
+    (BLANK, 0.6),
+    (LINE, 0.6),
+    (SENTENCE, 0.6),
+    (SENTENCE, 0.3),
+    (SEMICOLON, 0.6),
+    (COMMA, 0.6),
 )
-_CELL: Final = 2  # inside a row, the border of a cell ranks as a semicolon does
-
 _WORD = re.compile(r"\S+")
-_HEADING = re.compile(r"#{1,6}\s")
-_FENCE = re.compile(r"`{3,}|~{3,}")
-_LONG_HEADING: Final = 80
 
 
 class TokenCounter(Protocol):
@@ -151,20 +151,10 @@ class _PageCutter:
         self.table_starts = [table.start_of_body for table in tables]
         self.inside = bytearray(len(counts) + 1)
         self.rows_first: list[int] = []
-        levels = self._levels(page)
+        levels = rank_gaps(text, page.start, page.end, self.starts, self.ends)
         self._mark_rows(levels)
-        self.seams = {
-            level: [k for k, at in enumerate(levels) if at >= level and not self.inside[k]]
-            for level in range(_COMMA, _SECTION + 1)
-        }
-        self.inner = (
-            {
-                level: [k for k, at in enumerate(levels) if at >= level and self.inside[k]]
-                for level in range(_COMMA, _SECTION + 1)
-            }
-            if tables
-            else {}
-        )
+        self.seams = self._gaps(levels, inside=False)
+        self.inner = self._gaps(levels, inside=True) if tables else {}
 
     def cut(self, overlap: int) -> list[tuple[int, int, str, int]]:
         """Spans with their header and number of tokens."""
@@ -199,10 +189,9 @@ class _PageCutter:
             gap = self._last(self.seams[level], done, last, self.sums[begin] + fill * room)
             if gap:
                 return gap, True
-        gap = last
-        if not self.inside[gap]:
-            return self._not_in_number(gap, done), True
-        row = self.rows_first[bisect_right(self.rows_first, gap) - 1]
+        if not self.inside[last]:
+            return self._not_in_number(last, done), True
+        row = self.rows_first[bisect_right(self.rows_first, last) - 1]
         if row > done:
             return row, True
         for level, fill in _LADDER:
@@ -232,13 +221,13 @@ class _PageCutter:
         at = bisect_left(self.forced, done)
         if self.inside[done] or (at < len(self.forced) and self.forced[at] == done):
             return done
-        if self._is(_SECTION, done):
+        if self._is(SECTION, done):
             return done  # a section begins: nothing is cut in two
         floor = max(before + 1, self.forced[at - 1] if at else 0)
         earliest = max(floor, bisect_left(self.sums, self.sums[done] - overlap))
         if earliest >= done:
             return done
-        sentences = self.seams[_SENTENCE]
+        sentences = self.seams[SENTENCE]
         found = bisect_left(sentences, earliest)
         if found < len(sentences) and sentences[found] < done:
             return sentences[found]
@@ -273,8 +262,8 @@ class _PageCutter:
                     self.ends.append(end)
                     counts.append(size)
                     continue
-            for piece_start, piece_end, piece_size in _pieces(
-                self.text, start, end, tokens, largest
+            for piece_start, piece_end, piece_size in cut_word(
+                self.text, start, end, tokens.count, largest
             ):
                 if piece_start > start:
                     self.forced.append(len(self.starts))
@@ -283,50 +272,16 @@ class _PageCutter:
                 counts.append(piece_size)
         return counts
 
-    def _levels(self, page: PageSpan) -> list[int]:
-        """How good each gap is to cut at."""
-        text, starts, ends = self.text, self.starts, self.ends
-        content = text[page.start : page.end]
-        stops = {page.start + end for _, end in plain_sentences(content)}
-        levels = [0] * len(starts)
-        fence = ""
-        heading = bool(starts) and _is_heading(text, starts[0])
-        block = 0
-        lines = 1
-        for k in range(1, len(starts)):
-            before, after = ends[k - 1], starts[k]
-            breaks = (
-                text.count("\n", before, after) if after - before > 1 or text[before] == "\n" else 0
-            )
-            if not breaks:
-                if before in stops:
-                    levels[k] = _SENTENCE
-                else:
-                    sign = text[before - 1]
-                    if sign in ";；|":
-                        levels[k] = _SEMICOLON
-                    elif sign in ",，、:：" or text[after] == "|":
-                        levels[k] = _COMMA
-                continue
-            opening = _FENCE.match(text, after, ends[k])
-            if opening and not fence:
-                fence = opening[0]
-            elif fence and text.startswith(fence, after):
-                fence = ""
-            level = _BLANK if breaks > 1 else _LINE if before in stops else _COMMA
-            if heading:
-                level = 0  # it stays with what follows
-            elif level == _BLANK and lines == 1 and _looks_like_title(text[starts[block] : before]):
-                level = _LINE
-            heading = not fence and _is_heading(text, after)
-            if heading and level:
-                level = _SECTION
-            if breaks > 1:
-                block, lines = k, 1
-            else:
-                lines += 1
-            levels[k] = level
-        return levels
+    def _gaps(self, levels: list[int], *, inside: bool) -> dict[int, list[int]]:
+        """For each level the gaps that rank so or better, inside or outside of rows."""
+        return {
+            level: [
+                gap
+                for gap, rank in enumerate(levels)
+                if rank >= level and bool(self.inside[gap]) is inside
+            ]
+            for level in range(COMMA, SECTION + 1)
+        }
 
     def _mark_rows(self, levels: list[int]) -> None:
         """Close the gaps inside of rows, and make those between them lines."""
@@ -338,12 +293,12 @@ class _PageCutter:
                     continue
                 self.rows_first.append(first)
                 self.inside[first + 1 : last] = b"\1" * (last - first - 1)
-                if first and levels[first] < _LINE:
-                    levels[first] = _LINE
+                if first and levels[first] < LINE:
+                    levels[first] = LINE
             if table.header and table.rows:
                 body = bisect_left(self.starts, table.rows[0][0])
                 if body < len(levels):
-                    levels[body] = min(levels[body], _COMMA)  # a header alone says nothing
+                    levels[body] = min(levels[body], COMMA)  # a header alone says nothing
 
 
 def _header(text: str, table: TableSpan, tokens: TokenCounter, most: int) -> tuple[str, int]:
@@ -364,77 +319,3 @@ def _header(text: str, table: TableSpan, tokens: TokenCounter, most: int) -> tup
         cut = match.end()
     header = text[start:cut].strip()
     return header, tokens.count(header) if header else 0
-
-
-def _is_heading(text: str, at: int) -> bool:
-    return text[at] == "#" and _HEADING.match(text, at) is not None
-
-
-def _looks_like_title(line: str) -> bool:
-    """Whether a line with blank lines around it reads as the title of what follows."""
-    return (
-        len(line) <= _LONG_HEADING
-        and line[-1] not in ".!?;:,|…。"
-        and (line[0].isupper() or line[0].isdigit())
-    )
-
-
-def _pieces(
-    text: str, start: int, end: int, tokens: TokenCounter, largest: int
-) -> list[tuple[int, int, int]]:
-    """Cut one word that is over the limit: spans and their tokens, each at most ``largest``."""
-    pieces: list[tuple[int, int, int]] = []
-    guess = 3 * largest
-    while start < end:
-        stop = _seam(text, start, min(end, start + guess), end)
-        size = tokens.count(text[start:stop])
-        while size > largest and stop - start > 1:
-            guess = max(1, min(stop - start - 1, int((stop - start) * largest / size * 0.95)))
-            stop = _seam(text, start, start + guess, end)
-            size = tokens.count(text[start:stop])
-        pieces.append((start, stop, size))
-        if size < 0.8 * largest:
-            guess = min(
-                64 * largest, max(guess + 1, int(guess * min(4.0, 0.9 * largest / max(size, 1))))
-            )
-        start = stop
-    return pieces
-
-
-_SEAMS = (
-    re.compile(r"[。！？｡]+[」』”’）]*"),
-    re.compile(r"[；;|]+"),
-    re.compile(r"[，、：,:](?!\d)"),
-    re.compile(r"(?<!\d)[^\w\s]+|[^\w\s]+(?!\d)"),
-    re.compile(r"(?<=\d)(?=[^\W\d])|(?<=[^\W\d])(?=\d)"),
-    re.compile(r"(?<=[^\W\d])(?=[^\W\d])"),
-)
-
-
-def _seam(text: str, start: int, stop: int, end: int) -> int:
-    """Where to cut a run of characters, at ``stop`` or in the third before it."""
-    if stop >= end:
-        return end
-    low = stop - (stop - start) // 3
-    for seam in _SEAMS:
-        last = 0
-        for match in seam.finditer(text, low, stop):
-            if match.end() > start:
-                last = match.end()
-        if last and last < end and _whole(text, last):
-            return last
-    at = stop
-    while at > low and at > start + 1 and not _whole(text, at):
-        at -= 1
-    return at if _whole(text, at) else stop
-
-
-def _whole(text: str, at: int) -> bool:
-    """Whether a cut before ``at`` leaves every sign with its marks."""
-    sign = text[at]
-    return not (
-        unicodedata.category(sign)[0] == "M"
-        or sign in "\u200d\u200c"
-        or text[at - 1] in "\u200d"
-        or "\U0001f3fb" <= sign <= "\U0001f3ff"
-    )

@@ -49,10 +49,10 @@ voll vs zb bzw evtl abs av apt ave gebr hl bd
 _ABBREVIATIONS = frozenset(_ABBREVIATIONS_LIST.split())
 _ONLY_BEFORE_DIGIT = frozenset(["n", "no", "nos", "nr", "v", "ver", "vers", "ch", "sec", "par"])
 _MAY_END = frozenset(["ecc", "etc", "usw", "cet"])
-_MONTHS = frozenset(
-    ("januar", "februar", "märz", "april", "mai", "juni", "juli")
-    + ("august", "september", "oktober", "november", "dezember")
-)
+_MONTH_LIST = """
+januar februar märz april mai juni juli august september oktober november dezember
+"""
+_MONTHS = frozenset(_MONTH_LIST.split())
 
 
 def plain_sentences(text: str) -> list[Span]:

@@ -22,6 +22,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
+from emily.indexing.figures import MONTHS, dates_in, iban_at, month_at, spaced_number_at, values_of
 from emily.indexing.normalise import bound_marks
 from emily.indexing.stopwords import stop_words
 
@@ -76,9 +77,8 @@ _CAMEL = re.compile(r"[a-zß-ÿ][A-ZÀ-Þ]")
 _HUMP = re.compile(r"[A-ZÀ-Þ]+(?=[A-ZÀ-Þ][a-zß-ÿ])|[A-ZÀ-Þ]?[a-zß-ÿ]+|[A-ZÀ-Þ]+|\d+|.")
 _KIND_RUN = re.compile(r"\d+|\D+")
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
-_NUMBER = re.compile(r"\d+(?:[.,'’]\d+)*")
-_DATE = re.compile(r"(?<!\d)(\d{1,2})([-./])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
-_ISO_DATE = re.compile(r"(?<!\d)(\d{4})([-./])(\d{1,2})\2(\d{1,2})(?!\d)")
+# 1.234,56 alone or with a unit or currency before or after it (EUR1.234,56, 2,5kg).
+_QUANTITY = re.compile(r"([^\W\d_]{0,4})(\d+(?:[.,'’]\d+)+)([^\W\d_]{0,4})")
 _IBAN_START = re.compile(r"[A-Za-z]{2}\d{2}(?:[A-Za-z0-9]{4})?")
 _ORDINAL_SIGNS = {ord("º"): None, ord("ª"): None, ord("°"): None}
 _MARKS = re.compile("[\u0300-\u036f]+")
@@ -93,38 +93,22 @@ dov cos cent nient pover buon grand senz jusqu lorsqu puisqu gl altr nessun alcu
 """
 _ELIDED = frozenset(_ELIDED_LIST.split())
 _CLITICS = frozenset(["s", "t", "re", "ve", "ll", "d", "m"])
-_MONTHS: Final = {
-    name: number
-    for number, names in enumerate(
-        (
-            "gennaio gen january jan januar janvier enero janeiro",
-            "febbraio feb february februar fevrier febrero fevereiro",
-            "marzo mar march marz mars marco",
-            "aprile apr april avril abril",
-            "maggio mag may mai mayo maio",
-            "giugno giu june jun juni juin junio junho",
-            "luglio lug july jul juli juillet julio julho",
-            "agosto ago august aug aout",
-            "settembre set sett september sep sept septembre septiembre setembro",
-            "ottobre ott october oct oktober okt octobre octubre outubro",
-            "novembre nov november noviembre novembro",
-            "dicembre dic december dec dezember dez decembre diciembre dezembro",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
-_OF = frozenset(["of", "di", "de", "del", "the"])
 
 
-@lru_cache(maxsize=65_536)
 def fold(word: str) -> str:
     """Lower case without accents: ``PERCHÉ`` and ``perche`` are the same word."""
+    return _folded(word) if len(word) <= LONGEST else _fold(word)
+
+
+def _fold(word: str) -> str:
     low = word.casefold()
     if low.isascii():
         return low
     bare = _MARKS.sub("", unicodedata.normalize("NFD", low))
     return unicodedata.normalize("NFC", bare.translate(_LETTERS))
+
+
+_folded = lru_cache(maxsize=65_536)(_fold)
 
 
 def prefix(word: str) -> str:
@@ -191,7 +175,7 @@ def _terms_of(token: str, languages: tuple[str, ...]) -> tuple[tuple[str, ...], 
         return tuple(_bigrams(token)), False
     folded = fold(token)
     if folded.isalpha():
-        return tuple(_word_terms(token, folded, stops)), folded in _MONTHS
+        return tuple(_word_terms(token, folded, stops)), folded in MONTHS
     if folded.isdigit():
         return tuple(_digits(folded)), len(folded) <= 3
     if token[-1] in "#+":
@@ -238,9 +222,9 @@ def _without_apostrophes(token: str, stops: frozenset[str]) -> str:
     while len(parts) > 1 and fold(parts[-1]) in _CLITICS:
         parts.pop()
     first = 0
-    while (
-        first < len(parts) - 1 and (low := fold(parts[first])) and (low in _ELIDED or low in stops)
-    ):
+    for part in parts[:-1]:
+        if fold(part) not in _ELIDED and fold(part) not in stops:
+            break
         first += 1
     if first == len(parts) - 1 and fold(parts[first]) in stops:
         return ""
@@ -251,22 +235,23 @@ def _without_apostrophes(token: str, stops: frozenset[str]) -> str:
 
 def _compound(token: str, folded: str, stops: frozenset[str]) -> list[str]:
     """Terms of a token with separators, or of letters and digits together."""
-    number = _NUMBER.fullmatch(folded)
-    if number:
-        values = _values(folded)
-        if values:
-            return [_bounded(folded), *values]
-    dates = _dates(folded)
-    terms = list(dates)
+    terms = [f"@{date}" for date in dates_in(folded)]
     parts = [part for part in _SEPARATOR.split(token) if part]
-    if dates and len(parts) == 3:
+    if terms and len(parts) == 3:
         return [*terms, *(part for part in parts if len(part) == 4)]
-    joined = "".join(map(fold, parts))
+    quantity = _QUANTITY.fullmatch(folded)
+    values = values_of(quantity[2]) if quantity else []
+    if quantity and values:
+        terms += [quantity[2], *map(_number_term, values)]
+        units = (quantity[1], quantity[3])
+        if not any(units):
+            return terms
+        parts = [unit for unit in units if unit]
+    joined = "".join(map(fold, _SEPARATOR.split(token)))
     ordinal = _ORDINAL.fullmatch(joined)
     if ordinal:
         return [*terms, ordinal[1]]
-    if not joined.isdigit() or not number:
-        terms.append("!" + _bounded(joined))
+    terms.append("!" + _bounded(joined))
     if joined.isalpha() and "-" in token:
         terms.append(joined[:PREFIX])  # e-mail is found as email
     for part in parts[:MOST_PARTS]:
@@ -295,119 +280,21 @@ def _part(part: str, stops: frozenset[str]) -> list[str]:
     return terms
 
 
-def _values(written: str) -> list[str]:
-    """The values that a number with signs may have; none where it is no number (1.2.3)."""
-    groups = re.split(r"[.,'’]", written)
-    signs = [sign for sign in written if not sign.isdigit()]
-    thousands = 1 <= len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:-1])
-    values = []
-    if len(set(signs)) == 1 and thousands and len(groups[-1]) == 3 and groups[0] != "0":
-        values.append(_value("".join(groups), ""))
-    if len(signs) == 1 and signs[0] in ".,":
-        values.append(_value(groups[0], groups[1]))
-    elif len(signs) > 1 and thousands and len(set(signs[:-1])) == 1 and signs[-1] != signs[0]:
-        values.append(_value("".join(groups[:-1]), groups[-1]))
-    return list(dict.fromkeys(values))
-
-
-def _value(whole: str, decimals: str) -> str:
-    whole = whole.lstrip("0") or "0"
-    decimals = decimals.rstrip("0")
-    return f"#{_bounded(f'{whole}.{decimals}')}" if decimals else _bounded(whole)
-
-
-def _dates(token: str) -> list[str]:
-    """Terms of the dates of digits inside a token."""
-    if len(token) < 6:
-        return []
-    terms: list[str] = []
-    for match in _ISO_DATE.finditer(token):
-        year, _, month, day = match.groups()
-        terms += _date(int(year), int(month), int(day))
-    for match in _DATE.finditer(token):
-        first, _, second, year = match.groups()
-        full = int(year) if len(year) == 4 else int(year) + (1900 if int(year) >= 70 else 2000)
-        terms += _date(full, int(second), int(first))
-        terms += _date(full, int(first), int(second))
-    return list(dict.fromkeys(terms))
-
-
-def _date(year: int, month: int, day: int) -> list[str]:
-    """Terms of a day and its month, none where there is no such day."""
-    if not (1000 <= year <= 2999 and 1 <= month <= 12 and 1 <= day <= 31):
-        return []
-    if (day > 30 and month in (4, 6, 9, 11)) or (day > 29 and month == 2):
-        return []
-    return [f"@{year}-{month:02}-{day:02}", f"@{year}-{month:02}"]
-
-
 def _across(tokens: list[str], at: int) -> list[str]:
     """Terms of several tokens: a date with the month's name, an IBAN or a number with spaces."""
     token = tokens[at]
-    month = _MONTHS.get(fold(token))
-    if month:
-        return _named_month(tokens, at, month)
-    if _IBAN_START.fullmatch(token):
-        return _iban(tokens, at)
+    if fold(token) in MONTHS:
+        return [f"@{date}" for date in month_at(tokens, at, fold)]
     if token.isdigit():
-        return _spaced_number(tokens, at)
-    return []
+        value = spaced_number_at(tokens, at)
+        return [_number_term(value)] if value else []
+    account = iban_at(tokens, at)
+    return [f"!{account}"] if account else []
 
 
-def _named_month(tokens: list[str], at: int, month: int) -> list[str]:
-    """``26 giugno 2025``, ``26th of June 2025``, ``June 26, 2025``, ``giugno 2025``."""
-    after = tokens[at + 1 : at + 4]
-    if after and after[0].lower() in _OF:
-        after = after[1:]
-    before = tokens[max(0, at - 2) : at][::-1]
-    if before and before[0].lower() in _OF:
-        before = before[1:]
-    first = _day(after[0]) if after else 0
-    if first and len(after) > 1 and _year(after[1]):
-        return _date(_year(after[1]), month, first)
-    year = _year(after[0]) if after else 0
-    if not year:
-        return []
-    day = _day(before[0]) if before else 0
-    return _date(year, month, day) if day else [f"@{year}-{month:02}"]
-
-
-def _day(token: str) -> int:
-    match = re.fullmatch(r"([0-9]{1,2})(?:st|nd|rd|th|o)?", token.lower())
-    return int(match[1]) if match and 1 <= int(match[1]) <= 31 else 0
-
-
-def _year(token: str) -> int:
-    return int(token) if re.fullmatch(r"[12][0-9]{3}", token) else 0
-
-
-def _iban(tokens: list[str], at: int) -> list[str]:
-    """An IBAN in groups of four, if its check digits are right (ISO 7064, mod 97)."""
-    whole = ""
-    for token in tokens[at : at + 9]:
-        if not (token.isascii() and token.isalnum() and len(token) <= 8):
-            break
-        whole += token.lower()
-        if len(whole) > 34:
-            break
-        if len(whole) >= 15 and whole != tokens[at].lower():
-            turned = whole[4:] + whole[:4]
-            if int("".join(str(int(sign, 36)) for sign in turned)) % 97 == 1:
-                return ["!" + whole]
-    return []
-
-
-def _spaced_number(tokens: list[str], at: int) -> list[str]:
-    """``1 234 567,89``: only with decimals, since bare groups may be separate numbers."""
-    whole = tokens[at]
-    for token in tokens[at + 1 : at + 5]:
-        match = re.fullmatch(r"(\d{3})(?:[.,](\d{1,2}))?", token)
-        if not match:
-            break
-        whole += match[1]
-        if match[2]:
-            return [_value(whole, match[2])]
-    return []
+def _number_term(value: str) -> str:
+    """A value with decimals has a mark; an integer is the same term as its digits alone."""
+    return f"#{value}" if "." in value else value
 
 
 def _bigrams(token: str) -> list[str]:
