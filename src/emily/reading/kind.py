@@ -54,7 +54,7 @@ _SEEN = (
     (b"\xff\x4f\xff\x51", "a JPEG 2000 picture"),
     (b"!BDN", "an Outlook data file (PST)"),
 )
-_HEADER = re.compile(rb"([!-9;-~]+):[ \t]?")
+_HEADER = re.compile(rb"([!-9;-~]+)[ \t]*:")
 _MAIL_HEADERS = frozenset(
     b"from to cc bcc subject date message-id received mime-version return-path reply-to sender "
     b"delivered-to content-type content-transfer-encoding in-reply-to references x-mailer".split()
@@ -138,14 +138,14 @@ def _text_kind(head: bytes, suffix: str) -> Kind:
     if not head.strip(b" \t\r\n\x0b\x0c\0\xef\xbb\xbf\xff\xfe") and len(head) < _HEAD:
         raise EmptyDocument("the file holds only blanks")
     hint = _BY_SUFFIX.get(suffix)
-    start = head.removeprefix(b"\xef\xbb\xbf")
+    start = _narrow(head)
     mail = _mail_headers(start)
     if mail >= 2 or (hint == "eml" and mail >= 1):
         name = "eml" if hint not in {"markdown", "csv", "html"} else hint
     elif _HTML_START.match(start) and hint != "markdown":
         name = "html"
     elif hint == "html":
-        name = "html" if _HTML_TAG.search(_narrow(head)) else "text"
+        name = "html" if _HTML_TAG.search(start) else "text"
     elif hint in {"markdown", "csv"}:
         name = hint
     else:
@@ -160,7 +160,7 @@ def _mail_headers(head: bytes) -> int:
     found: set[bytes] = set()
     for number, line in enumerate(head.split(b"\n", 200)[:200]):
         line = line.rstrip(b"\r")
-        if line[:1] in {b" ", b"\t"} and found:
+        if line[:1] in {b" ", b"\t"} and number:
             continue
         if number == 0 and line.startswith(b"From "):
             continue  # the envelope line of a mailbox file
@@ -172,8 +172,10 @@ def _mail_headers(head: bytes) -> int:
 
 
 def _narrow(head: bytes) -> bytes:
-    """ASCII of UTF-16, so that tags can be looked for."""
-    return head.replace(b"\0", b"")
+    """The ASCII in it, also of UTF-16, so that tags and headers can be looked for."""
+    for mark in (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"):
+        head = head.removeprefix(mark)
+    return head.replace(b"\0", b"") if b"\0" in head else head
 
 
 def _is_binary(head: bytes) -> bool:

@@ -27,7 +27,11 @@ def read_mail(source: Source) -> Draft:
     """
     data = source.path.read_bytes()
     check_length(len(data) // 16)  # most of a large mail is attachments, three quarters net
+    if b"\0" in data[:64]:  # stored as UTF-16
+        data = decode_text(data)[0].encode(errors="replace")
     data = re.sub(rb"\A(?:\xef\xbb\xbf)?(?:From [^\r\n]*\r?\n)?", b"", data)
+    head, blank, rest = data.partition(b"\n\n" if b"\r\n\r\n" not in data else b"\r\n\r\n")
+    data = re.sub(rb"(?m)^([!-9;-~]+)[ \t]+:", rb"\1:", head) + blank + rest  # an old style
     try:
         message = email.message_from_bytes(data, policy=email.policy.default)
     except (ValueError, IndexError, AttributeError, TypeError) as error:

@@ -20,6 +20,7 @@ from emily.reading.limits import MOST_CHARACTERS
 from emily.reading.ooxml import Container
 from emily.reading.pages import Page, Table
 from emily.reading.source import Draft, Source, tidy
+from emily.reading.tables import table_of
 
 if TYPE_CHECKING:
     from openpyxl.workbook import Workbook
@@ -98,14 +99,14 @@ def _pages(book: Workbook) -> Iterator[Page]:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    lines, capped = _lines(sheet, left)
+                    rows, capped = _rows(sheet, left)
             except DefusedXmlException as error:
                 raise ReadingError(f"the sheet {name!r} declares XML entities: {error}") from None
             except _BROKEN as error:
                 warning = f"Sheet {number} ({name}) is not read: {error}."
                 yield Page(number, "", "unread", warning=warning)
                 continue
-            if not lines:
+            if not rows:
                 yield Page(number, name, "text")
                 continue
             cut = None
@@ -114,36 +115,54 @@ def _pages(book: Workbook) -> Iterator[Page]:
                     f"Sheet {number} ({name}) has more than {MOST_ROWS:,} rows; "
                     f"only the first {MOST_ROWS:,} are read."
                 )
-            rows = tuple((at, at) for at in range(2, len(lines) + 2))
-            table = Table(rows[0], rows[1:]) if len(rows) > 1 else Table(None, rows)
-            text = "\n".join([name, "", *lines])
+            text, tables = _page(name, rows)
             left -= len(text)
-            yield Page(number, text, "text", (table,), cut)
+            yield Page(number, text, "text", tables, cut)
     finally:
         book.close()
 
 
-def _lines(sheet: Any, left: int) -> tuple[list[str], bool]:
-    """Rows that hold a value, and whether there were more than are read."""
+def _page(name: str, rows: list[list[str]]) -> tuple[str, tuple[Table, ...]]:
+    """Text of a sheet and the tables in it, which empty rows part."""
+    lines = [name, ""]
+    tables: list[Table | None] = []
+    block: list[list[str]] = []
+    for cells in [*rows, []]:
+        if cells:
+            block.append(cells)
+        elif block:
+            begin = len(lines)
+            lines += [" | ".join(row) for row in block]
+            tables.append(table_of([(at, at) for at in range(begin, len(lines))], block))
+            lines.append("")
+            block = []
+    return "\n".join(lines[:-1]), tuple(table for table in tables if table)
+
+
+def _rows(sheet: Any, left: int) -> tuple[list[list[str]], bool]:
+    """Rows that hold a value, an empty one for each gap, and whether more were there."""
     if hasattr(sheet, "reset_dimensions"):
         sheet.reset_dimensions()  # the declared range may name a million empty rows
-    lines: list[str] = []
+    rows: list[list[str]] = []
+    count = 0
     for row in sheet.iter_rows(values_only=True):
         cells = [_shown(value) for value in row]
         while cells and not cells[-1]:
             cells.pop()
         if not cells:
+            if rows and rows[-1]:
+                rows.append([])
             continue
-        if len(lines) == MOST_ROWS:
-            return lines, True
-        line = " | ".join(cells)
-        left -= len(line)
+        if count == MOST_ROWS:
+            return rows, True
+        count += 1
+        left -= sum(map(len, cells)) + 3 * len(cells)
         if left < 0:
             raise LimitExceeded(
                 f"the workbook holds more than {MOST_CHARACTERS:,} characters of text"
             )
-        lines.append(line)
-    return lines, False
+        rows.append(cells)
+    return rows, False
 
 
 def _shown(value: object) -> str:

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from lxml import etree
 
 from emily.errors import EmptyDocument, ReadingError
-from emily.reading.ooxml import Container, attribute, local
+from emily.reading.charts import drawing_lines, drawing_part, run_text
+from emily.reading.ooxml import Container, local
 from emily.reading.pages import Page, Route, Table
-from emily.reading.source import Draft, Source, tidy
+from emily.reading.source import Draft, Source
 
 __all__ = ["read_pptx"]
 
@@ -114,17 +115,15 @@ class _Slide:
                 self._paragraphs(element)
             elif name == "tbl":
                 self._table(element)
-            elif name == "chart":
-                self._chart(attribute(element, "id") or "")
-            elif name == "relIds":
-                self._diagram(attribute(element, "dm") or "")
+            elif (part := drawing_part(element)) is not None:
+                self._drawing(part)
             elif name == "pic":
                 self.pictures += 1
             elif name != "Fallback" and len(element):
                 self._shapes(element, skipped)
 
     def _paragraphs(self, body: etree._Element) -> None:
-        lines = [line for p in body if local(p) == "p" for line in _text(p).split("\n")]
+        lines = [line for p in body if local(p) == "p" for line in run_text(p).split("\n")]
         lines = [line.strip() for line in lines if line.strip()]
         if lines:
             self._gap()
@@ -140,40 +139,19 @@ class _Slide:
         for row in element:
             if local(row) != "tr":
                 continue
-            cells = [" ".join(_text(cell).split()) for cell in row if local(cell) == "tc"]
+            cells = [" ".join(run_text(cell).split()) for cell in row if local(cell) == "tc"]
             if any(cells):
                 spans.append((len(self.lines), len(self.lines)))
                 self.lines.append(" | ".join(cells))
         if len(spans) > 1:
             self.tables.append(Table(spans[0], tuple(spans[1:])))
 
-    def _chart(self, relation: str) -> None:
-        """A chart: its title, then per series the name and its points."""
+    def _drawing(self, part: str) -> None:
         try:
-            root = self.container.xml(self.related[relation][1])
-        except (KeyError, ReadingError) as error:
-            self.problems.append(f"a chart is not read: {error}")
+            lines = drawing_lines(self.container, self.related, part)
+        except ReadingError as error:
+            self.problems.append(f"a chart or diagram is not read: {error}")
             return
-        self._gap()
-        titles = (e for e in root.iter() if local(e) == "title")
-        self.lines += [text for e in titles if (text := " ".join(_text(e).split()))]
-        for series in (element for element in root.iter() if local(element) == "ser"):
-            name = " ".join(_values(series, "tx"))
-            labels = _values(series, "cat") or _values(series, "xVal")
-            values = _values(series, "val") or _values(series, "yVal")
-            if len(labels) == len(values):
-                values = [f"{label} {value}" for label, value in zip(labels, values, strict=True)]
-            if name or values:
-                self.lines.append(f"{name}: {', '.join(values)}" if name else ", ".join(values))
-
-    def _diagram(self, relation: str) -> None:
-        try:
-            root = self.container.xml(self.related[relation][1])
-        except (KeyError, ReadingError) as error:
-            self.problems.append(f"a diagram is not read: {error}")
-            return
-        texts = (" ".join(_text(p).split()) for p in root.iter() if local(p) == "p")
-        lines = [text for text in texts if text]
         if lines:
             self._gap()
             self.lines += lines
@@ -186,25 +164,3 @@ def _placeholder(shape: etree._Element) -> str:
         if local(element) == "txBody":
             break
     return ""
-
-
-def _text(parent: etree._Element) -> str:
-    """Text of an element's runs; paragraphs and breaks as line breaks."""
-    pieces: list[str] = []
-    for element in parent.iter():
-        name = local(element)
-        if name == "t":
-            pieces.append(element.text or "")
-        elif name == "br" or (name == "p" and pieces):
-            pieces.append("\n")
-        elif name == "tab":
-            pieces.append("\t")
-    return tidy("".join(pieces))
-
-
-def _values(series: etree._Element, name: str) -> list[str]:
-    """Values that a chart stores for one role of a series, in the order of the points."""
-    found = next((element for element in series if local(element) == name), None)
-    if found is None:
-        return []
-    return [" ".join((e.text or "").split()) for e in found.iter() if local(e) == "v"]

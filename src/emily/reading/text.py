@@ -12,6 +12,7 @@ from emily.errors import EmptyDocument
 from emily.reading.encodings import decode_text
 from emily.reading.pages import Page, Table
 from emily.reading.source import Draft, Source, check_length, single_page
+from emily.reading.tables import table_of
 
 __all__ = ["csv_tables", "markdown_tables", "read_csv", "read_markdown", "read_text"]
 
@@ -20,7 +21,6 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _DELIMITERS = re.compile(r"\s{0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _HEADING = re.compile(r" {0,3}#\s+(.+?)(?:\s+#+)?\s*")
 _FRONT_TITLE = re.compile(r"title:\s*(.+?)\s*")
-_NUMBER_OR_DATE = re.compile(r"[-+(]?[€$£]?\s*\d[\d.,'’ /:T+-]*\s*[)%€$£Z]?")
 _SNIFFED = 200  # rows that decide on the delimiter
 _LONGEST_ROW = 200  # lines; a quoted cell longer than that is a stray quotation mark
 
@@ -122,23 +122,11 @@ def _cells(line: str) -> int:
 def csv_tables(text: str) -> tuple[Table, ...]:
     """The one table of a CSV text: a row with quoted line breaks spans several lines.
 
-    Lines before the first that has at least half of the usual number of cells (a bank's preamble)
-    belong to no row. The first row is a header where there are others and none of its cells is a
-    number or a date.
+    ``tables.table_of`` says which row is the header, and what stands above the table.
     """
     rows = _rows(text, _delimiter(text))
-    if not rows:
-        return ()
-    usual = Counter(len(cells) for _, cells in rows).most_common(1)[0][0]
-    first = next(
-        (at for at, (_, cells) in enumerate(rows) if 2 * sum(map(bool, cells)) >= usual), 0
-    )
-    rows = rows[first:]
-    spans = tuple(span for span, _ in rows)
-    named = [cell.strip() for cell in rows[0][1] if cell.strip()]
-    if len(rows) > 1 and named and not any(_NUMBER_OR_DATE.fullmatch(cell) for cell in named):
-        return (Table(header=spans[0], rows=spans[1:]),)
-    return (Table(header=None, rows=spans),)
+    table = table_of([span for span, _ in rows], [cells for _, cells in rows])
+    return (table,) if table else ()
 
 
 def _delimiter(text: str) -> str:

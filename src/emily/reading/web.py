@@ -147,7 +147,7 @@ class _Writer:
         elif self.depth == 1 and tag in _CELLS and self.cells is not None:
             self._end_cell(last=False)
             self.heads = self.heads and tag == "th"
-        elif self.cells is not None and (tag in _BLOCKS or tag in _LINES):
+        elif self.cells is not None and (tag in _BLOCKS or tag in _LINES or tag in _CELLS):
             self.line.append(" ")
         elif tag in _BLOCKS:
             self._block()

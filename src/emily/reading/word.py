@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from lxml import etree
 
 from emily.errors import EmptyDocument, ReadingError
+from emily.reading.charts import drawing_lines, drawing_part
 from emily.reading.ooxml import Container, attribute, local
 from emily.reading.pages import Page, Table
 from emily.reading.source import Draft, Source, check_length, single_page, tidy
@@ -30,7 +31,13 @@ def read_docx(source: Source) -> Draft:
         root = container.xml(main)
         parts = _parts(container, main, warnings)
         title = container.title()
-    writer = _Writer()
+        related = container.related(main)
+        drawings = {
+            drawn: drawing_lines(container, related, drawn)
+            for element in root.iter()
+            if (drawn := drawing_part(element)) is not None and drawn in related
+        }
+    writer = _Writer(drawings)
     for part in parts["header"]:
         writer.blocks(part)
     body = next((child for child in root if local(child) == "body"), None)
@@ -82,11 +89,13 @@ def _parts(container: Container, main: str, warnings: list[str]) -> dict[str, li
 class _Writer:
     """Builds lines out of the blocks of a Word part."""
 
-    def __init__(self) -> None:
+    def __init__(self, drawings: Mapping[str, list[str]] | None = None) -> None:
+        self.drawings = drawings or {}
         self.lines: list[str] = []
         self.tables: list[Table] = []
         self.pictures = 0
         self._after_list = False
+        self._drawn: list[str] = []
 
     def text(self) -> str:
         """All lines, without blank ones at either end."""
@@ -118,6 +127,7 @@ class _Writer:
 
     def _paragraph(self, element: etree._Element) -> None:
         boxes: list[etree._Element] = []
+        self._drawn = []
         text = tidy(self._inline(element, boxes)).strip()
         in_list = any(local(child) == "numPr" for child in _properties(element))
         if text:
@@ -125,6 +135,9 @@ class _Writer:
                 self._gap()
             self.lines += [line.rstrip() for line in text.split("\n")]
             self._after_list = in_list
+        if drawn := self._drawn:
+            self._gap()
+            self.lines += drawn
         for box in boxes:
             self.blocks(box)
 
@@ -137,6 +150,8 @@ class _Writer:
                 pieces.append(child.text or "")
             elif name in _WORDS:
                 pieces.append(_WORDS[name])
+            elif (part := drawing_part(child)) is not None:
+                self._drawn += self.drawings.get(part, [])
             elif name == "txbxContent":
                 boxes.append(child)
             elif name in {"blip", "imagedata"}:

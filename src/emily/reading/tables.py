@@ -1,0 +1,39 @@
+"""Which of a table's rows is its header."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from emily.reading.pages import Table
+
+__all__ = ["table_of"]
+
+_VALUE = re.compile(r"[-+(]?[€$£]?\s*\d[\d.,'’ /:T+-]*\s*[)%€$£Z]?")
+
+
+def table_of(spans: Sequence[tuple[int, int]], rows: Sequence[Sequence[str]]) -> Table | None:
+    """The table that rows of cells make.
+
+    Rows before the first that fills at least half of the usual number of cells (a title, a bank's
+    preamble) are text above the table. Its first row is a header where others follow and none of
+    its cells is a number or a date.
+
+    Args:
+        spans: first and last line of each row, in the page's text.
+        rows: the cells of each row.
+
+    Returns:
+        The table, or ``None`` for less than two rows or for rows of a single cell.
+    """
+    filled = [sum(bool(cell.strip()) for cell in cells) for cells in rows]
+    if len(rows) < 2 or max(filled) < 2:
+        return None
+    usual = Counter(count for count in filled if count > 1).most_common(1)[0][0]
+    first = next(at for at, count in enumerate(filled) if 2 * count >= usual and count > 1)
+    named = [cell.strip() for cell in rows[first] if cell.strip()]
+    body = tuple(spans[first:])
+    if len(body) > 1 and not any(_VALUE.fullmatch(cell) for cell in named):
+        return Table(body[0], body[1:])
+    return Table(None, body)
