@@ -37,6 +37,7 @@ _CONNECT_SECONDS = 10
 # A killed back-end makes the server reset all connections and recover, for about 3 s.
 _CHECKOUT_SECONDS = 30
 _ATTEMPTS = 3
+_PAUSE_SECONDS = 0.05
 
 # Without a handler of its own, the pool's warnings about a lost connection would go to the
 # user's terminal. The error that follows from it says the same in Emily's words.
@@ -183,6 +184,8 @@ class Database:
                             "and do it again if it is missing."
                         ) from cause
                     raise
+                # Let the transaction that won commit first.
+                await asyncio.sleep(_PAUSE_SECONDS * attempt)
         raise AssertionError("unreachable")
 
     async def fetch(

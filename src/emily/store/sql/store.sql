@@ -14,9 +14,12 @@ SELECT current_setting('server_version_num')::integer AS version_number,
 SELECT pg_database_size(current_database()) AS bytes,
        pg_postmaster_start_time() AS started_at
 
--- Whether there is a record of migrations, false before the first one.
+-- Whether there is a record of migrations, false before the first one. Asked of the catalogue
+-- itself: to_regclass() may remember an absence from before a lock was waited for.
 -- name: migration_table
-SELECT to_regclass('emily_migration') IS NOT NULL AS present
+SELECT EXISTS (
+    SELECT FROM pg_class WHERE relname = 'emily_migration' AND pg_table_is_visible(oid)
+) AS present
 
 -- What was applied, in order.
 -- name: applied_migrations
