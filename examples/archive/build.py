@@ -77,14 +77,14 @@ def build(folder: Path = FILES) -> list[Path]:
     return written
 
 
-def differences(folder: Path = FILES) -> list[str]:
-    """Say which files of the folder do not match their sources, one sentence each.
+def differences(folder: Path = FILES, sources: Sequence[Source] | None = None) -> list[str]:
+    """Say which files of the folder do not match their sources (all by default), a sentence each.
 
     Bytes may differ where a library's version decides them (compression, fonts, PDF structure);
     then the content counts: the text of a PDF page, the parts of an office file, the pixels of a
     picture.
     """
-    sources = load_all()
+    sources = load_all() if sources is None else sources
     found = []
     for source in sources:
         path = folder / source.file

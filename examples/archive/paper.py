@@ -13,6 +13,7 @@ from reportlab.lib.enums import TA_JUSTIFY
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.platypus import (
     BaseDocTemplate,
     Frame,
@@ -155,12 +156,7 @@ def _flow(
 
 
 def _table(block: Block, styles: dict[str, ParagraphStyle], width: float, *, ruled: bool) -> Table:
-    columns = len(block.rows[0])
-    # A column is as wide as its longest cell asks for, within bounds that keep all legible.
-    wants = [
-        min(40, max(7, *(len(row[index]) for row in block.rows))) if len(block.rows) > 1 else 10
-        for index in range(columns)
-    ]
+    widths = _column_widths(block.rows, styles["head"], width, padding=14 if ruled else 2)
     cells = [
         [
             Paragraph(_inline(cell), styles["head" if ruled and not number else "cell"])
@@ -168,7 +164,7 @@ def _table(block: Block, styles: dict[str, ParagraphStyle], width: float, *, rul
         ]
         for number, row in enumerate(block.rows)
     ]
-    table = Table(cells, colWidths=[width * want / sum(wants) for want in wants], repeatRows=1)
+    table = Table(cells, colWidths=widths, repeatRows=1)
     rules: list[tuple[Any, ...]] = [("VALIGN", (0, 0), (-1, -1), "TOP")]
     if ruled:
         rules += [
@@ -180,3 +176,19 @@ def _table(block: Block, styles: dict[str, ParagraphStyle], width: float, *, rul
         rules += [("RIGHTPADDING", (0, 0), (-1, -1), 0), ("BOTTOMPADDING", (0, 0), (-1, -1), 1)]
     table.setStyle(TableStyle(rules))
     return table
+
+
+def _column_widths(
+    rows: tuple[tuple[str, ...], ...], style: ParagraphStyle, width: float, *, padding: float
+) -> list[float]:
+    """Give each column room for its longest word; what is left goes by the longest cell."""
+
+    def measure(text: str) -> float:
+        return float(stringWidth(text.replace("**", ""), style.fontName, style.fontSize))
+
+    columns = list(zip(*rows, strict=True))
+    least = [max(measure(w) for cell in col for w in (cell or "-").split()) for col in columns]
+    least = [want + padding for want in least]
+    longest = [min(width / 2, max(measure(cell) for cell in column)) for column in columns]
+    rest = max(0.0, width - sum(least))
+    return [low + rest * long / sum(longest) for low, long in zip(least, longest, strict=True)]
