@@ -44,10 +44,31 @@ _SPECIAL = re.compile(
     + "\ud800-\udfff]"
 )
 
-# Joiners carry meaning between letters of the scripts that shape them (Arabic, the Indic
-# family) and between emoji; anywhere else they only hide a word from a search.
-_SHAPED = "\u0600-\u1fff\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff"
-_IDLE_JOINER = re.compile(f"(?<![{_SHAPED}])[\u200c\u200d]|[\u200c\u200d](?![{_SHAPED}])")
+# Joiners carry meaning between letters of the scripts that shape them (Arabic, the Indic family)
+# and between emoji; anywhere else they only hide a word from a search. The letter before one may
+# bear a nukta and a virama. No other mark may stand beside it: canonical order could move that
+# mark once a joiner is gone, and the next pass would see other neighbours.
+_SHAPING = (range(0x0600, 0x1100), range(0x1700, 0x1D00))
+_EMOJI = "\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\ufe0f\U0001f000-\U0001faff"
+
+
+def _shaping(combining: int) -> str:
+    """Characters of the shaping scripts of one canonical combining class."""
+    return "".join(
+        chr(code)
+        for codes in _SHAPING
+        for code in codes
+        if unicodedata.combining(chr(code)) == combining and chr(code).isprintable()
+    )
+
+
+_BASE = f"[{_EMOJI}{_shaping(0)}]"
+_NUKTA = f"[{_shaping(7)}]"
+_VIRAMA = f"[{_shaping(9)}]"
+_IDLE_JOINER = re.compile(
+    f"(?<!{_BASE})(?<!{_BASE}{_VIRAMA})(?<!{_BASE}{_NUKTA}{_VIRAMA})[\u200c\u200d]"
+    f"|[\u200c\u200d](?!{_BASE})"
+)
 
 _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u064b-\u065f"

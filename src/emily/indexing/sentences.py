@@ -96,11 +96,17 @@ def sentence_spans(text: str) -> list[Span]:
         spans in order, without white space at either side; together they hold every character
         that is not white space, and no two overlap.
     """
-    units: list[Span] = []
+    units: list[tuple[int, int, int]] = []
     crumb: tuple[int, int, int] | None = None
     for start, end, words in _divided(text, plain_sentences(text)):
         if crumb is not None:
-            if crumb[2] + words <= IDEAL:
+            # The last line of an address belongs to it, a lone title to what follows.
+            tail = (
+                bool(units)
+                and _is_blank(text, crumb[1], start)
+                and not _is_blank(text, units[-1][1], crumb[0])
+            )
+            if crumb[2] + words <= IDEAL and not tail:
                 start, words = crumb[0], words + crumb[2]
             else:
                 _append(units, crumb)
@@ -108,18 +114,24 @@ def sentence_spans(text: str) -> list[Span]:
         if words < CRUMB:
             crumb = (start, end, words)
         else:
-            units.append((start, end))
+            units.append((start, end, words))
     if crumb is not None:
         _append(units, crumb)
-    return units
+    return [(start, end) for start, end, _ in units]
 
 
-def _append(units: list[Span], crumb: tuple[int, int, int]) -> None:
+def _append(units: list[tuple[int, int, int]], crumb: tuple[int, int, int]) -> None:
     """Join a crumb to the last unit, or let it be one where there is none."""
     if units:
-        units[-1] = (units[-1][0], crumb[1])
+        start, _, words = units.pop()
+        units.append((start, crumb[1], words + crumb[2]))
     else:
-        units.append(crumb[:2])
+        units.append(crumb)
+
+
+def _is_blank(text: str, start: int, end: int) -> bool:
+    """Whether a blank line lies in the white space between two spans."""
+    return text.count("\n", start, end) > 1
 
 
 def _skip(text: str, at: int, end: int) -> int:
@@ -204,6 +216,8 @@ def _ends(text: str, start: int, end: int, stop: re.Match[str]) -> bool:
         return False
     if low in _MAY_END:
         return following.isupper()
+    if following.isdigit() and len(token) <= 4 and token.isalpha() and token.islower():
+        return False  # conf. 50, mod. 730: few sentences begin with a digit
     if len(token) == 1 and token.isalpha():
         return not token.isupper()
     if "." in token and all(len(part) <= 3 and part.isalpha() for part in token.split(".")):

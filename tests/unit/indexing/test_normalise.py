@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from emily.indexing.normalise import bound_marks, fingerprint_text, normalise
 
 any_text = st.text(alphabet=st.characters(exclude_categories=())) | st.text(
-    alphabet="aé e\u0301\u0338\u200d\u200c\u0915\u093c👍\ufe0f\u212a"
+    alphabet="aé e\u0300\u0338\u200d\u200c\u0915\u093c\u094d\u0600\u1100\u1161👍\ufe0f\u212a"
     "\u00ad \t\n\r\u2028\ufb01\ud800-\u2014"
 )
 
@@ -55,7 +55,9 @@ def test_form(text: str, expected: str) -> None:
 def test_a_joiner_stays_where_it_shapes_what_is_seen() -> None:
     family = "👩\u200d👧"
     persian = "می\u200cخواهم"
-    assert normalise(f"{family} {persian} con\u200dtratto") == f"{family} {persian} contratto"
+    hindi = "क्\u200dष"
+    shaped = f"{family} {persian} {hindi}"
+    assert normalise(f"{shaped} con\u200dtratto") == f"{shaped} contratto"
 
 
 def test_a_million_combining_marks_take_no_time() -> None:

@@ -36,6 +36,7 @@ def test_spans_cover_the_text_in_order(find, text: str) -> None:  # type: ignore
         "Vedi art. 5 e pag. 12, ecc. come da nota.",
         "Il Sig. Rossi e il Dott. Bianchi della Verdi S.p.A. Milano hanno firmato.",
         "Mr. Smith vs. Mrs. Jones, e.g. Chapter two, see No. 5 of it.",
+        "Tasselli da 8 mm conf. 50 per il mod. 730 di ieri.",
         "Il codice di J. R. Tolkien è qui.",
         "Aspetta... non è finita.",
         "Invoice no. 45 of p. 3 is due.",
@@ -87,6 +88,11 @@ def test_crumbs_join_a_neighbour() -> None:
     ]
     assert units("La garanzia dura due anni. Certo.") == ["La garanzia dura due anni. Certo."]
     assert units("Ciao") == ["Ciao"]
+
+
+def test_the_last_line_of_an_address_stays_with_it() -> None:
+    address = "Agli inquilini di\nVia dei Glicini 14\n99017 Valdirosa"
+    assert units(f"{address}\n\nVi informo che il cantiere apre lunedì.")[-1].startswith("Vi")
 
 
 def test_text_without_spaces_is_divided() -> None:
