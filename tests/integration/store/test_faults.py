@@ -113,7 +113,7 @@ def test_server_that_was_killed_does_not_mislead_by_its_pid(own_server: Embedded
 def test_start_waits_for_orphans_of_a_killed_server(own_server: EmbeddedServer) -> None:
     own_server.start()
     # A back-end that computes does not notice that its server is gone until it is done.
-    with psycopg.connect(own_server.conninfo()) as connection:
+    with psycopg.connect(own_server.conninfo(), autocommit=True) as connection:
         connection.execute("SELECT 1")
         backend = connection.info.backend_pid
         os.kill(backend, signal.SIGSTOP)
