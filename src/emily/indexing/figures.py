@@ -44,11 +44,13 @@ _SIGNS = re.compile(r"[.,'’]")
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})([-./])(\d{1,2})\2(\d{1,2})(?!\d)")
 _DATE = re.compile(r"(?<!\d)(\d{1,2})([-./])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
 _NAMED_DATE = re.compile(r"(?<!\d)(\d{1,2})[-./]([^\W\d_]{3,10})[-./](\d{4}|\d{2})(?!\d)")
+_ISO_MONTH = re.compile(r"(?<!\d)([12]\d{3})[-/](\d{2})(?![-/.]?\d)")
+_MONTH = re.compile(r"(?<!\d)(?<!\d[-/.])(\d{1,2})[-/]([12]\d{3})(?!\d)")
 _DAY = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th|er)?")
 _YEAR = re.compile(r"[12][0-9]{3}")
 _GROUP = re.compile(r"([0-9]{3})(?:[.,]([0-9]{1,2}))?")
 _OF = frozenset(["of", "di", "de", "del", "the"])
-_CENTURY_TURNS: Final = 70  # 69 is 2069, 70 is 1970, as POSIX reads two digits of a year (+1)
+_CENTURY_TURNS: Final = 69  # 68 is 2068, 69 is 1969, as POSIX reads two digits of a year
 
 
 def values_of(written: str) -> list[str]:
@@ -83,13 +85,13 @@ def _value(whole: str, decimals: str) -> str:
 
 
 def dates_in(token: str) -> list[str]:
-    """The days that stand inside one token: ``80101911/26.06.2025``, ``26-giu-2025``.
+    """The dates that stand inside one token: ``80101911/26.06.2025``, ``26-giu-2025``, ``06/2025``.
 
     Args:
         token: any token in lower case.
 
     Returns:
-        each day as ``yyyy-mm-dd``, followed by its month as ``yyyy-mm``.
+        each day as ``yyyy-mm-dd``, followed by its month as ``yyyy-mm``; a month alone.
     """
     if len(token) < 6 or len(token) > 4 * _LONGEST:
         return []
@@ -102,6 +104,10 @@ def dates_in(token: str) -> list[str]:
         found += _day(year, int(match[1]), int(match[3]))
     for match in _NAMED_DATE.finditer(token):
         found += _day(_full_year(match[3]), MONTHS.get(match[2], 0), int(match[1]))
+    for match in _ISO_MONTH.finditer(token):
+        found += _month(int(match[1]), int(match[2]))
+    for match in _MONTH.finditer(token):
+        found += _month(int(match[2]), int(match[1]))
     return list(dict.fromkeys(found))
 
 
@@ -117,6 +123,10 @@ def _day(year: int, month: int, day: int) -> list[str]:
     if (day > 30 and month in (4, 6, 9, 11)) or (day > 29 and month == 2):
         return []
     return [f"{year}-{month:02}-{day:02}", f"{year}-{month:02}"]
+
+
+def _month(year: int, month: int) -> list[str]:
+    return [f"{year}-{month:02}"] if 1 <= month <= 12 else []
 
 
 def month_at(tokens: Sequence[str], at: int, fold: Callable[[str], str]) -> list[str]:

@@ -80,7 +80,12 @@ _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 # 1.234,56 alone or with a unit or currency before or after it (EUR1.234,56, 2,5kg).
 _QUANTITY = re.compile(r"([^\W\d_]{0,4})(\d+(?:[.,'’]\d+)+)([^\W\d_]{0,4})")
 _IBAN_START = re.compile(r"[A-Za-z]{2}\d{2}(?:[A-Za-z0-9]{4})?")
-_ORDINAL_SIGNS = {ord("º"): None, ord("ª"): None, ord("°"): None}
+# Signs of ordinals go (NFKC would make letters of them), digits of other scripts become ASCII.
+_ZEROS = "٠۰०০੦૦୦௦౦೦൦๐໐༠၀"
+_UNIFIED: dict[int, str | None] = {
+    **{ord(zero) + digit: str(digit) for zero in _ZEROS for digit in range(10)},
+    **dict.fromkeys(map(ord, "ºª°")),
+}
 _MARKS = re.compile("[\u0300-\u036f]+")
 _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"}
@@ -165,7 +170,7 @@ def analyse(text: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> list[T
 def _compose(text: str) -> str:
     if text.isascii():
         return text
-    return unicodedata.normalize("NFKC", bound_marks(text.translate(_ORDINAL_SIGNS)))
+    return unicodedata.normalize("NFKC", bound_marks(text.translate(_UNIFIED)))
 
 
 def _terms_of(token: str, languages: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import time
 from dataclasses import dataclass
 
 import pytest
@@ -226,3 +227,27 @@ def test_reserved_tokens_stay_free() -> None:
 def test_a_limit_without_room_is_an_error() -> None:
     with pytest.raises(ValueError, match="A limit of 10 tokens less 5 reserved ones leaves 5"):
         chunk(of(Page(1, "a")), FourLetters(reserved=5), limit=10)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "a" * 1_000_000,
+        "1" * 500_000,
+        "." * 500_000 + "x",
+        "q\u0323" * 200_000,
+        "ab\n" * 100_000,
+        "。" * 300_000,
+        "|" * 500_000,
+        "# \n" * 100_000,
+        "1.234,56" * 60_000,
+    ],
+    ids=lambda text: text[:8].strip(),
+)
+def test_time_grows_with_the_length_only(hostile: str) -> None:
+    document = of(Page(1, hostile))
+    begin = time.perf_counter()
+    chunks = chunk(document, TOKENS)
+    assert time.perf_counter() - begin < 10
+    assert max(c.tokens for c in chunks) <= 510
+    assert chunks[-1].end == len(document.text.rstrip())

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,3 +100,12 @@ def test_the_last_line_of_an_address_stays_with_it() -> None:
 def test_text_without_spaces_is_divided() -> None:
     assert all(len(unit) <= 60 * 2 for unit in units("語" * 5000))
     assert all(len(unit) <= 60 * 24 for unit in units("x" * 50_000))
+
+
+@pytest.mark.parametrize(
+    "hostile", [".)" * 200_000, "." * 500_000 + "x", "a.b" * 200_000, "A. " * 100_000]
+)
+def test_time_grows_with_the_length_only(hostile: str) -> None:
+    begin = time.perf_counter()
+    assert sentence_spans(hostile)
+    assert time.perf_counter() - begin < 5
