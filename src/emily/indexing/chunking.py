@@ -151,10 +151,10 @@ class _PageCutter:
         self.table_starts = [table.start_of_body for table in tables]
         self.inside = bytearray(len(counts) + 1)
         self.rows_first: list[int] = []
-        levels = rank_gaps(text, page.start, page.end, self.starts, self.ends)
-        self._mark_rows(levels)
-        self.seams = self._gaps(levels, inside=False)
-        self.inner = self._gaps(levels, inside=True) if tables else {}
+        ranks = rank_gaps(text, page.start, page.end, self.starts, self.ends)
+        self._mark_rows(ranks)
+        self.seams = self._gaps(ranks, inside=False)
+        self.inner = self._gaps(ranks, inside=True) if tables else {}
 
     def cut(self, overlap: int) -> list[tuple[int, int, str, int]]:
         """Spans with their header and number of tokens."""
@@ -272,18 +272,18 @@ class _PageCutter:
                 counts.append(piece_size)
         return counts
 
-    def _gaps(self, levels: list[int], *, inside: bool) -> dict[int, list[int]]:
+    def _gaps(self, ranks: list[int], *, inside: bool) -> dict[int, list[int]]:
         """For each level the gaps that rank so or better, inside or outside of rows."""
         return {
             level: [
                 gap
-                for gap, rank in enumerate(levels)
+                for gap, rank in enumerate(ranks)
                 if rank >= level and bool(self.inside[gap]) is inside
             ]
             for level in range(COMMA, SECTION + 1)
         }
 
-    def _mark_rows(self, levels: list[int]) -> None:
+    def _mark_rows(self, ranks: list[int]) -> None:
         """Close the gaps inside of rows, and make those between them lines."""
         for table in self.tables:
             for row in ([table.header] if table.header else []) + list(table.rows):
@@ -293,12 +293,12 @@ class _PageCutter:
                     continue
                 self.rows_first.append(first)
                 self.inside[first + 1 : last] = b"\1" * (last - first - 1)
-                if first and levels[first] < LINE:
-                    levels[first] = LINE
+                if first and ranks[first] < LINE:
+                    ranks[first] = LINE
             if table.header and table.rows:
                 body = bisect_left(self.starts, table.rows[0][0])
-                if body < len(levels):
-                    levels[body] = min(levels[body], COMMA)  # a header alone says nothing
+                if body < len(ranks):
+                    ranks[body] = min(ranks[body], COMMA)  # a header alone says nothing
 
 
 def _header(text: str, table: TableSpan, tokens: TokenCounter, most: int) -> tuple[str, int]:
