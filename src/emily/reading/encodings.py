@@ -17,6 +17,11 @@ _MARKS = (
 _JIS_ESCAPE = re.compile(rb"\x1b\$[@B]|\x1b\([BJ]")
 _KANA = re.compile("[\u3041-\u30ff]")
 _SAMPLE = 65_536
+_LEAST_FOREIGN = 16  # bytes above 127 below which no script can be told by statistics
+_OTHER_SCRIPTS = [
+    "cp1251", "koi8_r", "cp866", "cp1253", "cp1255", "cp1256", "cp874", "gb18030", "big5",
+    "euc_kr", "euc_jp",
+]  # fmt: skip
 
 
 def decode_text(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
@@ -82,7 +87,7 @@ def _guess(data: bytes) -> tuple[str, str]:
         if len(_KANA.findall(japanese)) >= max(2, foreign // 10):
             return japanese, "Read as CP932 (Japanese), assumed: the file is not UTF-8."
     sample = data[:_SAMPLE]
-    if sum(byte > 127 for byte in sample) > len(sample) / 3:
+    if sum(byte > 127 for byte in sample) > max(_LEAST_FOREIGN, len(sample) / 3):
         found = _other_script(data)
         if found is not None:
             return found
@@ -116,7 +121,7 @@ def _utf16_without_mark(data: bytes) -> str | None:
 def _other_script(data: bytes) -> tuple[str, str] | None:
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data[:_SAMPLE]).best()
+    best = from_bytes(data[:_SAMPLE], cp_isolation=_OTHER_SCRIPTS).best()
     if best is None:
         return None
     text = _strict(data, best.encoding)

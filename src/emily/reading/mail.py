@@ -30,8 +30,12 @@ def read_mail(source: Source) -> Draft:
     if b"\0" in data[:64]:  # stored as UTF-16
         data = decode_text(data)[0].encode(errors="replace")
     data = re.sub(rb"\A(?:\xef\xbb\xbf)?(?:From [^\r\n]*\r?\n)?", b"", data)
-    head, blank, rest = data.partition(b"\n\n" if b"\r\n\r\n" not in data else b"\r\n\r\n")
-    data = re.sub(rb"(?m)^([!-9;-~]+)[ \t]+:", rb"\1:", head) + blank + rest  # an old style
+    end = re.search(rb"\r?\n\r?\n", data)
+    head, rest = (data[: end.start()], data[end.start() :]) if end else (data, b"")
+    if not head.isascii():
+        head = decode_text(head)[0].encode()  # the parser takes UTF-8 as well
+    head = re.sub(rb"(?m)^([!-9;-~]+)[ \t]+:", rb"\1:", head)  # blanks before the colon: old style
+    data = head + rest
     try:
         message = email.message_from_bytes(data, policy=email.policy.default)
     except (ValueError, IndexError, AttributeError, TypeError) as error:
@@ -71,13 +75,7 @@ def _header(message: EmailMessage, name: str) -> str:
             return parsedate_to_datetime(text).isoformat(" ")
         except (ValueError, TypeError, IndexError):
             pass  # shown as it stands
-    text = re.sub(r"[\udc80-\udcff]+", _undo_escapes, text)
     return " ".join(tidy(text).split())
-
-
-def _undo_escapes(match: re.Match[str]) -> str:
-    """Bytes above 127 that stand in a header against the rules."""
-    return decode_text(match[0].encode("ascii", "surrogateescape"))[0]
 
 
 def _body(message: EmailMessage, warnings: list[str]) -> tuple[str, tuple[Table, ...], list[str]]:

@@ -187,7 +187,7 @@ def _score(lines: list[Line]) -> float:
 
 
 def _sideways(lines: list[Line]) -> bool:
-    long = [line for line in lines if len(line.text) > 3] or lines
+    long = [line for line in lines if len(line.text) > 3]  # a letter or two say nothing
     upright = sum(line.height > 1.5 * (line.right - line.left) for line in long)
     return upright > len(long) / 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 import sys
 from collections import Counter
@@ -134,7 +135,7 @@ def _delimiter(text: str) -> str:
     sample = text[:65_536]
     if len(text) > len(sample):
         sample = sample[: sample.rfind("\n") + 1] or sample
-    best, best_score = ",", (0.0, 0)
+    best, best_score = ",", (False, 0.0, 0)
     for delimiter in ",;\t|":
         if delimiter not in sample:
             continue
@@ -142,10 +143,21 @@ def _delimiter(text: str) -> str:
         widths = Counter(len(cells) for _, cells in rows if len(cells) > 1)
         if widths:
             width, times = widths.most_common(1)[0]
-            score = (round(times / len(rows), 1), width)
+            score = (_is_quoted_soundly(sample, delimiter), round(times / len(rows), 1), width)
             if score > best_score:
                 best, best_score = delimiter, score
     return best
+
+
+def _is_quoted_soundly(sample: str, delimiter: str) -> bool:
+    """Whether every closing quotation mark is followed by a separator or the end of the line."""
+    lines = (line + "\n" for line in sample.split("\n"))
+    try:
+        for _ in itertools.islice(csv.reader(lines, delimiter=delimiter, strict=True), _SNIFFED):
+            pass
+    except csv.Error:
+        return False
+    return True
 
 
 def _rows(

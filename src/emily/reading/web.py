@@ -66,6 +66,8 @@ def html_text(markup: str) -> tuple[str, tuple[Table, ...], str | None]:
         root = html.document_fromstring(markup.encode(errors="replace"), parser=parser)
     except (etree.LxmlError, ValueError) as error:
         raise ReadingError(f"the HTML cannot be parsed: {error}") from None
+    if any("depth" in str(entry.message).lower() for entry in parser.error_log):
+        raise ReadingError("the HTML is nested too deeply: more than 2,000 elements in one another")
     named = root.find(".//title")
     title = (
         _BLANKS.sub(" ", "".join(str(piece) for piece in named.itertext())).strip()
