@@ -69,10 +69,16 @@ def open_private(path: Path, flags: int, identity: Identity) -> int:
 
 
 @contextlib.contextmanager
-def locked(path: Path, identity: Identity, seconds: float) -> Iterator[int]:
+def locked(path: Path, identity: Identity, seconds: float, busy: str) -> Iterator[int]:
     """Hold the lock file ``path``; the system frees it when its holder dies.
 
     Gives its descriptor: a program that inherits it keeps the lock as long as it runs.
+
+    Args:
+        path: the file; created if needed, never removed.
+        identity: whom the file belongs to.
+        seconds: how long to wait for others to let go of it.
+        busy: what others are doing that have it, for the error: a whole sentence.
 
     Raises:
         StoreUnavailable: others have held it for ``seconds``.
@@ -87,9 +93,8 @@ def locked(path: Path, identity: Identity, seconds: float) -> Iterator[int]:
             except BlockingIOError:
                 if time.monotonic() > deadline:
                     raise StoreUnavailable(
-                        "Another process has been starting or stopping the database for more "
-                        f"than {seconds:g} s (it holds {path}). Try again; if it stays so, end "
-                        "that process."
+                        f"{busy} It has held {path} for more than {seconds:g} s. Try again; if "
+                        "it stays so, end that process."
                     ) from None
                 time.sleep(0.05)
         yield descriptor

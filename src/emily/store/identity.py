@@ -77,11 +77,11 @@ class Identity:
         Raises:
             StoreError: it may not; the message names the folder that is in the way.
         """
-        if self.uid is None:
+        if self.uid is None and not self.prefix:
             return
         for wanted in (binary_folder(), folder):
             result = subprocess.run(
-                ["/bin/sh", "-c", 'cd "$1"', "sh", str(wanted)],
+                [*self.prefix, "/bin/sh", "-c", 'cd "$1"', "sh", str(wanted)],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 check=False,
@@ -89,10 +89,10 @@ class Identity:
             )
             if result.returncode != 0:
                 raise StoreError(
-                    f"PostgreSQL does not run as root, and the account '{self.name}', which it "
-                    f"would run as, cannot enter {_obstacle(wanted)}, on the way to {wanted}. "
-                    "Run Emily as a normal user, or set EMILY_HOME to a folder that this "
-                    "account can reach, or set EMILY_DATABASE_URL to your own server."
+                    f"PostgreSQL cannot run as you here, and '{self.name}', as whom it would "
+                    f"run, cannot enter {_obstacle(wanted)}, on the way to {wanted}. Run Emily "
+                    "as a normal user, or set EMILY_HOME to a folder that can be reached so, "
+                    "or set EMILY_DATABASE_URL to your own server."
                 )
 
 

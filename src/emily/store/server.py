@@ -1,7 +1,7 @@
 """The embedded PostgreSQL server of one home folder.
 
 ``<home>/database/`` holds everything: ``data`` (the cluster), ``password``, ``server.log``,
-``lock`` and, where the path is short enough, ``run`` with the socket. The server listens on
+two lock files and, where the path is short enough, ``run`` with the socket. The server listens on
 that socket only, never on the network, and asks every client for the password.
 
 Several processes share one server. It runs in a session of its own and outlives the process
@@ -33,16 +33,19 @@ from emily.store.postmaster import Postmaster, find_postmaster, forget_stale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
 
 __all__ = ["EmbeddedServer"]
 
 _DATABASE = "postgres"
 _LOCK_SECONDS = 180
-_START_SECONDS = 120
 _STOP_SECONDS = 60
 _LOG_BYTES = 4_000_000
-# Said by a server that starts while back-ends of a killed one are not gone yet.
-_ORPHANS = ("is still in use", "already exists", "pre-existing shared memory")
+_STARTING = "Another process is starting or stopping the database."
+_SERVING = (
+    "A database server that cannot be reached is still at work on these files: left over from "
+    "a crash, or in another container."
+)
 
 
 class EmbeddedServer:
@@ -52,6 +55,8 @@ class EmbeddedServer:
         home: folder of all data; created with mode 0700 if it does not exist.
         identity: as whom to run; ``None`` chooses (see ``emily.store.identity``).
         options: PostgreSQL settings that replace those of ``emily.store.configuration``.
+        start_seconds: how long to wait for the server to be ready, and before that for the
+            remains of a killed one to end.
     """
 
     def __init__(
@@ -60,6 +65,7 @@ class EmbeddedServer:
         *,
         identity: Identity | None = None,
         options: Mapping[str, str] | None = None,
+        start_seconds: float = 120,
     ) -> None:
         # Every process must spell the data folder alike: it is how a server is recognised.
         self.home = Path(home).expanduser().resolve()
@@ -69,6 +75,7 @@ class EmbeddedServer:
         self._password_file = self.folder / "password"
         self._given_identity = identity
         self._options = dict(options or {})
+        self._start_seconds = start_seconds
 
     def start(self) -> None:
         """Make sure that the server runs and accepts connections; creates it the first time.
@@ -87,7 +94,7 @@ class EmbeddedServer:
             if found is not None and found.ready:
                 return
             identity = self._prepare()
-            with locked(self.folder / "lock", identity, _LOCK_SECONDS) as lock:
+            with self._lock(identity) as lock:
                 if find_postmaster(self.data) is None:
                     if not (self.data / "PG_VERSION").exists():
                         create_cluster(self.data, self._password_file, identity, lock)
@@ -108,7 +115,7 @@ class EmbeddedServer:
         with self._explained():
             if not self.folder.is_dir():
                 return False
-            with locked(self.folder / "lock", self._identity(), _LOCK_SECONDS):
+            with self._lock(self._identity()):
                 found = find_postmaster(self.data)
                 if found is None:
                     return False
@@ -186,6 +193,10 @@ class EmbeddedServer:
             os.chown(self.home, -1, gid)
             self.home.chmod(0o710)
 
+    def _lock(self, identity: Identity) -> AbstractContextManager[int]:
+        """The one lock around starting and stopping."""
+        return locked(self.folder / "lock", identity, _LOCK_SECONDS, _STARTING)
+
     def _password(self) -> str:
         try:
             return self._password_file.read_text("ascii")
@@ -211,13 +222,19 @@ class EmbeddedServer:
         descriptor = open_private(path, os.O_WRONLY | os.O_TRUNC, identity)
         with os.fdopen(descriptor, "wb") as file:
             file.write(configuration(sockets, self._options))
-        forget_stale(self.data)
         if self.log.exists() and self.log.stat().st_size > _LOG_BYTES:
             self.log.replace(self.log.with_suffix(".log.old"))
-        deadline = time.monotonic() + _START_SECONDS
-        while True:
+        # The server and its back-ends inherit this lock and hold it as long as any of them
+        # lives. So two servers never work on the same files, not even where the pid of the
+        # other means nothing here; and orphans of a killed server are waited for.
+        serving = self.folder / "server.lock"
+        with locked(serving, identity, self._start_seconds, _SERVING) as held:
+            forget_stale(self.data)
+            # The socket folder serves this database alone, so its lock is stale as well.
+            (sockets / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
             log_start = self.log.stat().st_size if self.log.exists() else 0
-            process = self._spawn(identity)
+            process = self._spawn(identity, held)
+            deadline = time.monotonic() + self._start_seconds
             while process is not None and _alive(process):
                 found = find_postmaster(self.data)
                 if found is not None and found.ready:
@@ -225,14 +242,12 @@ class EmbeddedServer:
                 if time.monotonic() > deadline:
                     raise self._not_ready()
                 time.sleep(0.02)
-            said = self._log_from(log_start)
-            if time.monotonic() > deadline or not any(sign in said for sign in _ORPHANS):
-                raise StoreUnavailable(
-                    f"The database server did not start. The end of {self.log}:\n{tail(said)}"
-                )
-            time.sleep(0.25)
+            said = tail(self._log_from(log_start))
+            raise StoreUnavailable(
+                f"The database server did not start. The end of {self.log}:\n{said}"
+            )
 
-    def _spawn(self, identity: Identity) -> psutil.Process | None:
+    def _spawn(self, identity: Identity, held: int) -> psutil.Process | None:
         """Start the server and give its process, ``None`` if it has ended already.
 
         A shell puts it into the background and ends at once. So the server is no child of
@@ -249,6 +264,7 @@ class EmbeddedServer:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
+                pass_fds=(held,),
                 start_new_session=True,
                 check=False,
                 **identity.process_options(),
@@ -261,7 +277,7 @@ class EmbeddedServer:
             return None
 
     def _wait_ready(self) -> None:
-        deadline = time.monotonic() + _START_SECONDS
+        deadline = time.monotonic() + self._start_seconds
         while (found := find_postmaster(self.data)) is not None and not found.ready:
             if time.monotonic() > deadline:
                 raise self._not_ready()
@@ -274,7 +290,7 @@ class EmbeddedServer:
 
     def _not_ready(self) -> StoreUnavailable:
         return StoreUnavailable(
-            f"The database server runs but is not ready after {_START_SECONDS} s; it may be "
+            f"The database server runs but is not ready after {self._start_seconds:g} s; it may be "
             f"recovering after a crash. Try again in a minute. The end of {self.log}:\n"
             f"{tail(self._log_from(0))}"
         )

@@ -99,9 +99,12 @@ def test_killed_client_leaves_the_server_usable(own_server: EmbeddedServer, chil
 def test_server_that_was_killed_does_not_mislead_by_its_pid(own_server: EmbeddedServer) -> None:
     own_server.start()
     _kill_server(own_server)
-    pid_file = own_server.data / "postmaster.pid"
-    rest = pid_file.read_text().split("\n", 1)[1]
-    pid_file.write_text(f"{os.getpid()}\n{rest}")  # the pid is somebody else's by now: ours
+    for pid_file in (
+        own_server.data / "postmaster.pid",
+        own_server.folder / "run" / ".s.PGSQL.5432.lock",
+    ):
+        rest = pid_file.read_text().split("\n", 1)[1]
+        pid_file.write_text(f"{os.getpid()}\n{rest}")  # the pid is somebody else's by now: ours
     assert own_server.running() is None
     own_server.start()
     found = own_server.running()
@@ -126,6 +129,17 @@ def test_start_waits_for_orphans_of_a_killed_server(own_server: EmbeddedServer) 
     assert waited > 2
     with psycopg.connect(own_server.conninfo()) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_server_that_this_process_cannot_see_is_not_doubled(own_server: EmbeddedServer) -> None:
+    own_server.start()
+    # As in another container: the pid of the server means nothing here.
+    (own_server.data / "postmaster.pid").rename(own_server.data / "hidden")
+    impatient = EmbeddedServer(own_server.home, start_seconds=0.5)
+    with pytest.raises(StoreUnavailable, match=r"still at work on these files.*server\.lock"):
+        impatient.start()
+    (own_server.data / "hidden").rename(own_server.data / "postmaster.pid")
+    own_server.stop()
 
 
 @pytest.mark.slow

@@ -166,7 +166,9 @@ def test_account_that_cannot_reach_the_home(open_folder: Path) -> None:
     closed.mkdir()
     closed.chmod(0o700)
     server = EmbeddedServer(closed / "home", identity=account("nobody"))
-    with pytest.raises(StoreError, match=f"'nobody', .* cannot enter {closed}, on the way"):
+    with pytest.raises(
+        StoreError, match=f"'nobody', as whom it would run, cannot enter {closed}, on the way"
+    ):
         server.start()
     assert stat.S_IMODE(closed.stat().st_mode) == 0o700
     assert stat.S_IMODE(open_folder.stat().st_mode) == 0o755

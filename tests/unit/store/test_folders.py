@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -135,9 +136,25 @@ class TestSocketFolder:
 
 def test_lock_that_is_held_is_waited_for_and_then_reported(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    too_long = pytest.raises(StoreUnavailable, match=r"more than 0\.1 s")
-    with locked(path, OURSELVES, 1), too_long, locked(path, OURSELVES, 0.1):
+    too_long = pytest.raises(StoreUnavailable, match=r"Somebody is busy\. .* more than 0\.1 s")
+    with (
+        locked(path, OURSELVES, 1, ""),
+        too_long,
+        locked(path, OURSELVES, 0.1, "Somebody is busy."),
+    ):
         pytest.fail("two hold one lock")
-    with locked(path, OURSELVES, 0.1) as descriptor:
+    with locked(path, OURSELVES, 0.1, "") as descriptor:
         assert _mode(path) == 0o600
         assert os.get_inheritable(descriptor) is False
+
+
+def test_lock_is_held_by_the_program_that_inherits_it(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with locked(path, OURSELVES, 1, "") as descriptor:
+        heir = subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=(descriptor,))
+    with heir:
+        with pytest.raises(StoreUnavailable), locked(path, OURSELVES, 0.1, ""):
+            pytest.fail("two hold one lock")
+        heir.kill()
+    with locked(path, OURSELVES, 1, ""):
+        pass
