@@ -100,7 +100,7 @@ class Database:
                 migrations), or the address is malformed.
         """
         server: EmbeddedServer | None = None
-        if settings.database_url is None:
+        if not settings.database_url:  # an empty variable is an unset one
             server = EmbeddedServer(settings.home)
             await asyncio.to_thread(server.start)
             conninfo, location = server.conninfo(), str(server.folder)
@@ -246,7 +246,8 @@ class Database:
 
     async def _fetch(self, text: str, parameters: Mapping[str, Any] | None) -> list[dict[str, Any]]:
         async with self._connection() as connection:
-            cursor = await connection.execute(text, dict(parameters or {}))
+            # Binary: vectors and blobs arrive as they are, not as text to be parsed.
+            cursor = await connection.execute(text, dict(parameters or {}), binary=True)
             return await cursor.fetchall()
 
     @contextlib.asynccontextmanager

@@ -256,7 +256,9 @@ class EmbeddedServer:
         through a pipe does not wait for the server. Paths are passed as arguments of the
         shell, not in its text, and need no quoting.
         """
-        command = [*identity.prefix, binary("postgres"), "-D", str(self.data)]
+        # Said here, no edit of a configuration file opens it to the network.
+        offline = ("-c", "listen_addresses=")
+        command = [*identity.prefix, binary("postgres"), "-D", str(self.data), *offline]
         log = open_private(self.log, os.O_WRONLY | os.O_APPEND, identity)
         try:
             result = subprocess.run(

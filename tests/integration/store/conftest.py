@@ -51,6 +51,23 @@ def own_server(short_folder: Path, seed: Path) -> EmbeddedServer:
     return EmbeddedServer(home)
 
 
+@pytest.fixture(scope="module")
+def running_server(seed: Path) -> Iterator[EmbeddedServer]:
+    """A server with the settings that users get, running, that no test of a module harms."""
+    with tempfile.TemporaryDirectory(prefix="e") as name:
+        home = Path(name).resolve() / "home"
+        shutil.copytree(seed, home)
+        # Not even such a line opens it to the network.
+        with (home / "database" / "data" / "postgresql.conf").open("a") as file:
+            file.write("listen_addresses = '*'\n")
+        running = EmbeddedServer(home)
+        try:
+            running.start()
+            yield running
+        finally:
+            running.stop()
+
+
 @pytest.fixture
 def child() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Runs Python code in other processes, which are killed when the test ends."""

@@ -79,26 +79,24 @@ def test_everything_is_private(short_folder: Path) -> None:
     assert _mode(database / "run" / ".s.PGSQL.5432") == 0o700
 
 
-def test_no_network_and_no_entry_without_the_password(own_server: EmbeddedServer) -> None:
-    own_server.start()
-    found = own_server.running()
+def test_no_network_and_no_entry_without_the_password(running_server: EmbeddedServer) -> None:
+    found = running_server.running()
     assert found is not None
     family = [found.process, *found.process.children(recursive=True)]
     assert [one for process in family for one in process.net_connections("inet")] == []
-    assert _ask(own_server, "SHOW listen_addresses") == ""
+    assert _ask(running_server, "SHOW listen_addresses") == ""
     for password in ("wrong", ""):
         with pytest.raises(psycopg.OperationalError, match="password"):
-            psycopg.connect(own_server.conninfo(), password=password)
+            psycopg.connect(running_server.conninfo(), password=password)
     rules = _ask(
-        own_server,
+        running_server,
         "SELECT string_agg(DISTINCT auth_method, ' ') FROM pg_hba_file_rules",
     )
     assert rules == "scram-sha-256"
 
 
-def test_text_is_folded_by_unicode(own_server: EmbeddedServer) -> None:
-    own_server.start()
-    assert _ask(own_server, "SELECT lower('CITTÀ ÆØÅ')") == "città æøå"
+def test_text_is_folded_by_unicode(running_server: EmbeddedServer) -> None:
+    assert _ask(running_server, "SELECT lower('CITTÀ ÆØÅ')") == "città æøå"
 
 
 def test_four_processes_that_start_at_once_share_one_server(
@@ -148,8 +146,8 @@ def test_environment_of_the_shell_does_not_redirect(
 
 @pytest.mark.parametrize(
     "name",
-    ["two words", "perché/città", "a,b", QUOTES, "x" * 120, "日本" * 20],
-    ids=["blank", "accents", "comma", "quotes", "long", "long-wide"],
+    ["two words/perché", "a,b", QUOTES, "日本" * 20],
+    ids=["blank-accents", "comma", "quotes", "long"],
 )
 def test_home_of_any_name(short_folder: Path, seed: Path, name: str) -> None:
     server = EmbeddedServer(short_folder / name)
@@ -173,10 +171,9 @@ def test_line_break_in_the_home_is_refused(short_folder: Path) -> None:
         EmbeddedServer(short_folder / "a\nb").start()
 
 
-def test_home_behind_a_link_is_the_same_home(own_server: EmbeddedServer) -> None:
-    own_server.start()
-    link = own_server.home.parent / "link"
-    link.symlink_to(own_server.home)
+def test_home_behind_a_link_is_the_same_home(running_server: EmbeddedServer) -> None:
+    link = running_server.home.parent / "link"
+    link.symlink_to(running_server.home)
     assert EmbeddedServer(link).running() is not None
 
 
@@ -186,6 +183,7 @@ def test_home_that_is_a_file(short_folder: Path) -> None:
         EmbeddedServer(short_folder / "home").start()
 
 
+@pytest.mark.slow
 def test_half_made_cluster_is_made_anew(short_folder: Path) -> None:
     own_server = EmbeddedServer(short_folder / "home")
     leftover = own_server.folder / "data.new-0123"
@@ -227,9 +225,8 @@ def test_server_that_does_not_start_quotes_its_log(own_server: EmbeddedServer) -
         own_server.start()
 
 
-def test_log_holds_nothing_of_documents(own_server: EmbeddedServer) -> None:
-    own_server.start()
-    with psycopg.connect(own_server.conninfo(), autocommit=True) as connection:
+def test_log_holds_nothing_of_documents(running_server: EmbeddedServer) -> None:
+    with psycopg.connect(running_server.conninfo(), autocommit=True) as connection:
         connection.execute("CREATE TABLE letter (text text PRIMARY KEY CHECK (text <> ''))")
         connection.execute("INSERT INTO letter VALUES (%s)", ["our secret"])
         for sql, parameters in (
@@ -239,7 +236,7 @@ def test_log_holds_nothing_of_documents(own_server: EmbeddedServer) -> None:
         ):
             with pytest.raises(psycopg.Error, match=r"our secret|nowhere"):
                 connection.execute(sql, parameters)
-    assert "our secret" not in own_server.log.read_text()
+    assert "our secret" not in running_server.log.read_text()
 
 
 def test_long_log_is_put_aside(own_server: EmbeddedServer) -> None:

@@ -243,7 +243,8 @@ class TestOpenDatabase:
     async def test_open_starts_a_stopped_server_and_leaves_it_running(
         self, own_server: EmbeddedServer
     ) -> None:
-        async with Database.open(load_settings(own_server.home)) as database:
+        settings = load_settings(own_server.home, database_url="")  # empty means unset
+        async with Database.open(settings) as database:
             described = await database.describe()
         assert own_server.running() is not None
         assert described.embedded
