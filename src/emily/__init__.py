@@ -1,1 +1,20 @@
-"""Emily: a second brain on its owner's machine."""
+"""Emily: a second brain on its owner's machine.
+
+``from emily import Brain`` opens it; see ``emily.brain``.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from emily.brain import Brain, Progress
+
+__all__ = ["Brain", "Progress"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the brain when it is asked for: ``emily --help`` needs none of it."""
+    if name in __all__:
+        from emily import brain
+
+        return getattr(brain, name)
+    raise AttributeError(f"module 'emily' has no attribute {name!r}")

@@ -1,0 +1,1 @@
+"""Pages become chunks, vectors, words and postings, written in one transaction."""

@@ -1,0 +1,1 @@
+"""Emily measures herself: whether all parts work, and how well she finds."""

@@ -1,1 +1,6 @@
 """Models behind one protocol per role; one module per backend."""
+
+from emily.models.protocols import Embedder, ModelIdentity, Reranker
+from emily.models.use import UseEmbedder
+
+__all__ = ["Embedder", "ModelIdentity", "Reranker", "UseEmbedder"]

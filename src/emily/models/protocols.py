@@ -82,6 +82,10 @@ class Embedder(Protocol):
         """Vectors of single words of the vocabulary, ``(n, dimension)``."""
         ...
 
+    def rarity(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """How rare each word is in the language at large, ``(n,)``, in nats; never changes."""
+        ...
+
     def embed_parts(self, parts: Sequence[Sequence[str]]) -> list[PartVectors]:
         """Vectors of parts, each given as its sentences in order (at least one)."""
         ...

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from emily.errors import ModelUnavailable
@@ -75,6 +76,14 @@ class UseEmbedder:
     def embed_words(self, words: Sequence[str]) -> Matrix:
         """Vectors of single words, ``(n, 512)``."""
         return self._embed(words)
+
+    def rarity(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Surprisal of each word under the tokenizer's unigram model, ``(n,)``, in nats.
+
+        The model was fitted to the texts that the encoder was trained on (Kudo, "Subword
+        Regularization", 2018), so it tells how rare a word is in the language at large.
+        """
+        return np.array([self._words().surprisal(word) for word in words], dtype=np.float32)
 
     def embed_parts(self, parts: Sequence[Sequence[str]]) -> list[PartVectors]:
         """Vectors of parts and of their sentences, read off one pass.
@@ -140,6 +149,7 @@ class _Tokenizer:
 
     def __init__(self, pieces: Any) -> None:
         self._encode = pieces.encode
+        self._scores = pieces._scores  # log probability of each piece; not public
         self._known: dict[str, list[int]] = {}
 
     def ids(self, text: str) -> list[int]:
@@ -155,6 +165,10 @@ class _Tokenizer:
                 known[word] = found
             ids.extend(found)
         return ids or self._encode("", add_bos=False, add_eos=False)
+
+    def surprisal(self, word: str) -> float:
+        """Negative log probability of a word, the sum over its pieces."""
+        return -float(sum(self._scores[piece] for piece in self.ids(word)))
 
 
 def _resource(name: str) -> bytes:

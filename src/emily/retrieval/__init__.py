@@ -1,0 +1,1 @@
+"""A question becomes passages, through named stages that can each be traced and swapped."""

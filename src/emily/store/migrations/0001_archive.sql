@@ -25,6 +25,7 @@ CREATE TABLE document (
     text_sha256 bytea       NOT NULL UNIQUE CHECK (octet_length(text_sha256) = 32),  -- of the fingerprint text
     bytes       bigint      NOT NULL,
     warnings    text[]      NOT NULL DEFAULT '{}',
+    name_vector halfvec     NOT NULL,
     model_id    integer     NOT NULL REFERENCES model,
     fingerprint text        NOT NULL,
     added_at    timestamptz NOT NULL DEFAULT now(),
@@ -60,6 +61,7 @@ CREATE TABLE chunk (
     header      text    NOT NULL DEFAULT '',
     language    text,
     tokens      integer NOT NULL,
+    terms       integer NOT NULL,  -- how many terms it has, its length in BM25
     words       bigint[] NOT NULL, -- ids of its words in the vocabulary
     sentences   bytea   NOT NULL,  -- int8 sentence vectors, row after row, see indexing/vectors.py
     UNIQUE (document_id, ordinal)

@@ -33,9 +33,10 @@ WHERE d.file_sha256 = %(file_sha256)s::bytea
 
 -- name: add_document
 INSERT INTO document (name, kind, title, language, citation, text, tables, file_sha256,
-                      text_sha256, bytes, warnings, model_id, fingerprint)
+                      text_sha256, bytes, warnings, name_vector, model_id, fingerprint)
 VALUES (%(name)s, %(kind)s, %(title)s, %(language)s, %(citation)s, %(text)s, %(tables)s,
-        %(file_sha256)s, %(text_sha256)s, %(bytes)s, %(warnings)s, %(model_id)s, %(fingerprint)s)
+        %(file_sha256)s, %(text_sha256)s, %(bytes)s, %(warnings)s, %(name_vector)s,
+        %(model_id)s, %(fingerprint)s)
 RETURNING id;
 
 -- name: replace_document
@@ -43,7 +44,7 @@ UPDATE document
 SET name = %(name)s, kind = %(kind)s, title = %(title)s, description = NULL,
     language = %(language)s, citation = %(citation)s, text = %(text)s, tables = %(tables)s,
     file_sha256 = %(file_sha256)s, text_sha256 = %(text_sha256)s, bytes = %(bytes)s,
-    warnings = %(warnings)s, model_id = %(model_id)s, fingerprint = %(fingerprint)s,
+    warnings = %(warnings)s, name_vector = %(name_vector)s, model_id = %(model_id)s, fingerprint = %(fingerprint)s,
     indexed_at = now()
 WHERE id = %(id)s;
 
@@ -78,6 +79,9 @@ WHERE w.id = gone.word_id
 -- name: forget_document
 DELETE FROM document WHERE id = %(document_id)s RETURNING file_sha256;
 
+-- name: file_of
+SELECT file_sha256 FROM document WHERE id = %(document_id)s;
+
 -- name: chunk_ids
 SELECT nextval(pg_get_serial_sequence('chunk', 'id')) AS id
 FROM generate_series(1, %(count)s::integer);
@@ -90,8 +94,8 @@ WHERE w.model_id = %(model_id)s;
 
 -- name: add_words
 INSERT INTO word (surface, language, model_id, vector)
-SELECT q.surface, q.language, %(model_id)s, q.vector::halfvec
-FROM unnest(%(surfaces)s::text[], %(languages)s::text[], %(vectors)s::text[])
+SELECT q.surface, q.language, %(model_id)s, q.vector
+FROM unnest(%(surfaces)s::text[], %(languages)s::text[], %(vectors)s::halfvec[])
      AS q (surface, language, vector)
 RETURNING id, surface, language;
 
@@ -156,7 +160,7 @@ FROM page WHERE document_id = %(document_id)s ORDER BY number;
 
 -- name: refresh_document
 UPDATE document
-SET language = %(language)s, model_id = %(model_id)s, fingerprint = %(fingerprint)s,
+SET language = %(language)s, name_vector = %(name_vector)s, model_id = %(model_id)s, fingerprint = %(fingerprint)s,
     indexed_at = now()
 WHERE id = %(id)s AND text_sha256 = %(text_sha256)s::bytea
 RETURNING id;

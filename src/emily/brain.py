@@ -1,0 +1,331 @@
+"""The brain: the one door to the archive, for the command line and for programs.
+
+from emily import Brain
+
+async with Brain.open() as brain:
+    await brain.add(["~/Documents"])
+    answer = await brain.search("quanto costa disdire il contratto?")
+    for result in answer.results:
+        print(result.document.name, result.passages[0].pages)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from emily.errors import ModelError
+from emily.indexing.archive import Archive
+from emily.indexing.catalogue import Catalogue, DocumentDetail, DocumentInfo
+from emily.indexing.intake import Intake, Opened
+from emily.indexing.language import LanguageDetector
+from emily.indexing.originals import Originals
+from emily.indexing.prepare import Preparer
+from emily.indexing.report import AddReport, FileOutcome
+from emily.indexing.text import DocumentText, PageSpan, TableSpan
+from emily.measure.health import Check, Status, examine, take_stock
+from emily.models import Embedder, UseEmbedder
+from emily.reading.reader import Reader
+from emily.reading.walk import walk
+from emily.retrieval.answer import Answer
+from emily.retrieval.retriever import Retriever
+from emily.settings import Settings, load_settings
+from emily.store import Database
+
+__all__ = [
+    "AddReport",
+    "Answer",
+    "Brain",
+    "Check",
+    "DocumentDetail",
+    "DocumentInfo",
+    "FileOutcome",
+    "Progress",
+    "Status",
+]
+
+# Files that were read and wait to be embedded; more would only hold their text in memory.
+_AHEAD = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a long job is.
+
+    Attributes:
+        path: the file at hand.
+        done: files finished.
+        total: files in all.
+        outcome: what came of the file; ``None`` when it is begun.
+    """
+
+    path: Path
+    done: int
+    total: int
+    outcome: FileOutcome | None = None
+
+
+class Brain:
+    """An open archive. Use ``Brain.open``; all methods are coroutines."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        embedder: Embedder,
+        reader: Reader,
+        languages: LanguageDetector,
+    ) -> None:
+        """Join the rooms; ``Brain.open`` makes the parts.
+
+        Args:
+            settings: of this home folder.
+            database: an open store.
+            embedder: of documents and questions.
+            reader: of files; it starts its worker with the first file.
+            languages: tells the language of documents, chunks and questions.
+        """
+        self.settings = settings
+        self._database = database
+        self._embedder = embedder
+        self._reader = reader
+        self._languages = languages
+        self._preparer = Preparer(embedder, languages, settings)
+        self._originals = Originals(settings.home / "originals")
+        self._archive = Archive(
+            database, embedder.identity, self._preparer.fingerprint, embedder.embed_words
+        )
+        self._catalogue = Catalogue(database)
+        self._intake = Intake(reader, self._preparer, self._archive, self._originals)
+        self._retriever = Retriever(
+            database, embedder, languages, settings, self._preparer.fingerprint
+        )
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        settings: Settings | None = None,
+        *,
+        home: Path | str | None = None,
+        embedder: Embedder | None = None,
+    ) -> AsyncIterator[Self]:
+        """Open the archive of a home folder, made if it is new.
+
+        Args:
+            settings: all settings; ``None`` loads those of ``home``.
+            home: the folder; ``None`` takes ``EMILY_HOME`` or the platform's data folder.
+            embedder: another embedder than the one that is set.
+
+        Raises:
+            SettingError: a setting is wrong.
+            StoreError: the database cannot be started, reached or used.
+        """
+        chosen = settings or load_settings(home)
+        model = embedder or UseEmbedder(threads=chosen.threads)
+        languages = LanguageDetector(chosen.languages)
+        # The models load while the database connects; most openings need all of them.
+        warming = asyncio.gather(asyncio.to_thread(languages.load), asyncio.to_thread(_warm, model))
+        try:
+            async with Database.open(chosen) as database, _reader(chosen) as reader:
+                yield cls(chosen, database, model, reader, languages)
+        finally:
+            await warming
+
+    async def add(
+        self,
+        paths: Sequence[Path | str],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> AddReport:
+        """Add files and folders. A file that fails stops no other.
+
+        Args:
+            paths: files, or folders that are searched whole.
+            progress: called when a file is begun and when it is finished.
+
+        Raises:
+            ModelUnavailable: the embedder cannot be loaded.
+            StoreUnavailable: the database is lost; what was finished stays.
+        """
+        tell = progress or (lambda _: None)
+        found = await asyncio.to_thread(lambda: tuple(walk(paths)))
+        outcomes: list[FileOutcome] = []
+        ready: asyncio.Queue[Opened | FileOutcome | None] = asyncio.Queue(_AHEAD)
+
+        async def read() -> None:
+            for item in found:
+                if item.state == "file":
+                    tell(Progress(item.path, len(outcomes), len(found)))
+                    await ready.put(await self._intake.open(item.path))
+                else:
+                    await ready.put(FileOutcome(item.path, item.state, None, item.reason))
+            await ready.put(None)
+
+        reading = asyncio.create_task(read())
+        try:
+            while (item := await _next(ready, reading)) is not None:
+                outcome = item if isinstance(item, FileOutcome) else await self._intake.put(item)
+                outcomes.append(outcome)
+                tell(Progress(outcome.path, len(outcomes), len(found), outcome))
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+        return AddReport(tuple(outcomes))
+
+    async def search(self, query: str, *, limit: int | None = None) -> Answer:
+        """Search the whole archive.
+
+        Args:
+            query: a question or some words, in any language.
+            limit: most chunks to choose, before they are grouped by document.
+
+        Raises:
+            InputError: the question is empty or the limit out of bounds.
+            ModelMismatch: the index was made by another model.
+            StoreUnavailable: the database cannot be reached.
+        """
+        return await self._retriever.search(query, limit)
+
+    async def ask(self, document: str | int, question: str, *, limit: int | None = None) -> Answer:
+        """Put a question to one document, given by id, exact name or path.
+
+        Never returns a document whole: at most 20,000 characters, and at most half of one that
+        is longer than a passage.
+
+        Raises:
+            UnknownDocument, AmbiguousDocument: it is not one document.
+            InputError, ModelMismatch, StoreUnavailable: as in ``search``.
+        """
+        return await self._retriever.ask(await self._catalogue.resolve(document), question, limit)
+
+    async def list(self) -> Sequence[DocumentInfo]:
+        """Every document, oldest first."""
+        return await self._catalogue.documents()
+
+    async def show(self, document: str | int) -> DocumentDetail:
+        """One document with its pages, given by id, exact name or path.
+
+        Raises:
+            UnknownDocument, AmbiguousDocument: it is not one document.
+        """
+        return await self._catalogue.detail(await self._catalogue.resolve(document))
+
+    async def remove(self, document: str | int) -> DocumentInfo:
+        """Forget a document whole: text, vectors, words, and Emily's copy of the file.
+
+        The owner's own file stays where it is.
+
+        Raises:
+            UnknownDocument, AmbiguousDocument: it is not one document.
+        """
+        identity = await self._catalogue.resolve(document)
+        detail = await self._catalogue.detail(identity)
+        digest = await self._archive.remove(identity)
+        if digest is not None:
+            await asyncio.to_thread(self._originals.forget, digest)
+        return detail.info
+
+    async def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> int:
+        """Index again, from the stored text, every document of another model or settings.
+
+        Returns:
+            how many documents were brought up to date.
+        """
+        model = self._embedder.identity
+        stale = await self._database.fetch(
+            "stale_documents",
+            {
+                "fingerprint": self._preparer.fingerprint,
+                "model": model.name,
+                "profile": model.profile,
+                "dimension": model.dimension,
+            },
+        )
+        done = 0
+        for place, row in enumerate(stale):
+            if progress is not None:
+                progress(Progress(Path(row["name"]), place, len(stale)))
+            done += await self._reindex_document(row["id"])
+        return done
+
+    async def status(self) -> Status:
+        """What the archive holds and whether all is well."""
+        return await take_stock(
+            self.settings, self._database, self._embedder.identity, self._preparer.fingerprint
+        )
+
+    async def doctor(self) -> Sequence[Check]:
+        """Check database, models, OCR, disk and versions; each with what mends it."""
+        return await examine(
+            self.settings,
+            self._database,
+            self._embedder,
+            self._reader,
+            self._originals,
+            self._preparer.fingerprint,
+        )
+
+    async def _reindex_document(self, document: int) -> bool:
+        row = await self._database.fetch_one("stored_text", {"document_id": document})
+        if row is None:
+            return False
+        pages = await self._database.fetch("stored_pages", {"document_id": document})
+        text = DocumentText(
+            text=row["text"],
+            pages=tuple(
+                PageSpan(
+                    page["number"], page["start_at"], page["end_at"], page["route"], page["warning"]
+                )
+                for page in pages
+            ),
+            tables=tuple(_table(header, rows) for header, rows in row["tables"]),
+            citation=row["citation"],
+        )
+        prepared = await asyncio.to_thread(self._preparer.prepare, text, row["name"])
+        return await self._archive.rewrite(document, bytes(row["text_sha256"]), prepared)
+
+
+@asynccontextmanager
+async def _reader(settings: Settings) -> AsyncIterator[Reader]:
+    reader = Reader(
+        seconds=settings.reading_seconds,
+        memory_mb=settings.reading_memory_mb,
+        file_mb=settings.reading_file_mb,
+        ocr=settings.ocr,
+        threads=settings.threads,
+        languages=settings.languages,
+    )
+    try:
+        yield reader
+    finally:
+        await reader.close()
+
+
+def _warm(model: Embedder) -> None:
+    """Load the model ahead of use; whoever uses it gets the error, if there is one."""
+    with suppress(ModelError):
+        model.embed_queries(["."])
+
+
+def _table(header: Sequence[int] | None, rows: Sequence[Sequence[int]]) -> TableSpan:
+    """A table as it was stored."""
+    return TableSpan(
+        (header[0], header[1]) if header else None, tuple((row[0], row[1]) for row in rows)
+    )
+
+
+async def _next(
+    ready: asyncio.Queue[Opened | FileOutcome | None], reading: asyncio.Task[None]
+) -> Opened | FileOutcome | None:
+    """The next file that was read; if reading itself failed, that error."""
+    getting = asyncio.create_task(ready.get())
+    await asyncio.wait({getting, reading}, return_when=asyncio.FIRST_COMPLETED)
+    if not getting.done() and reading.done() and reading.exception() is not None:
+        getting.cancel()
+        reading.result()
+    return await getting

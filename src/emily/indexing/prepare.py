@@ -1,0 +1,219 @@
+"""From a document's text to all that the index keeps of it; computes, and writes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emily.errors import VectorError
+from emily.indexing.chunking import Chunk, chunk
+from emily.indexing.language import LanguageDetector
+from emily.indexing.parts import split_into_parts
+from emily.indexing.terms import analyse, words
+from emily.indexing.text import DocumentText
+from emily.indexing.vectors import pack
+from emily.models.protocols import Embedder, PartVectors
+from emily.settings import Settings
+
+__all__ = [
+    "NO_LANGUAGE",
+    "IndexedChunk",
+    "Posting",
+    "PreparedDocument",
+    "Preparer",
+    "Word",
+    "readable_name",
+]
+
+INDEX_VERSION = 1
+"""Raised when chunks, terms or vectors are computed in another way: all becomes stale."""
+
+NO_LANGUAGE = "?"
+"""Language of a vocabulary word from a chunk whose language is not known."""
+
+Word = tuple[str, str]
+"""A word of the vocabulary: its surface and its language."""
+
+_BATCH_PARTS = 64
+_MOST_FREQUENT = 32_767  # frequencies are stored as smallint
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedChunk:
+    """A chunk with what it is found by.
+
+    Attributes:
+        chunk: its place in the document.
+        language: its language, or ``None``.
+        parts: ``(n_parts, dimension)``; no rows where the embedder failed on it.
+        sentences: packed sentence vectors, see ``emily.indexing.vectors``.
+        words: its words in the vocabulary.
+    """
+
+    chunk: Chunk
+    language: str | None
+    parts: NDArray[np.float32]
+    sentences: bytes
+    words: frozenset[Word]
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """One term of a document: in which of its chunks, and how often.
+
+    Attributes:
+        chunks: indexes into the document's chunks, ascending.
+        frequencies: how often the term stands in each of them.
+    """
+
+    chunks: tuple[int, ...]
+    frequencies: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedDocument:
+    """All that the index keeps of a document beside its text.
+
+    Attributes:
+        language: the document's language, or ``None``.
+        name_vector: ``(dimension,)``, the vector of the document's readable name.
+        chunks: in order.
+        lengths: number of terms of each chunk.
+        postings: by term.
+        failures: chunks that have no vector, with the reason; found by words only.
+    """
+
+    language: str | None
+    name_vector: NDArray[np.float32]
+    chunks: tuple[IndexedChunk, ...]
+    lengths: tuple[int, ...]
+    postings: dict[str, Posting]
+    failures: tuple[str, ...]
+
+
+class Preparer:
+    """Chunks, languages, vectors and terms of documents, by the owner's settings."""
+
+    def __init__(self, embedder: Embedder, languages: LanguageDetector, settings: Settings) -> None:
+        self._embedder = embedder
+        self._settings = settings
+        self._languages = languages
+
+    @property
+    def fingerprint(self) -> str:
+        """What the result depends on beside text and model; kept with each document."""
+        chosen = self._settings
+        return (
+            f"{INDEX_VERSION};{chosen.chunk_tokens};{chosen.chunk_overlap};"
+            f"{','.join(sorted(chosen.languages))};{chosen.language_confidence}"
+        )
+
+    def prepare(self, document: DocumentText, name: str) -> PreparedDocument:
+        """Compute everything that the index keeps; takes CPU time, so call it in a thread.
+
+        Args:
+            document: its text, pages and tables.
+            name: its file name; its words count as words of every chunk.
+
+        Raises:
+            ModelUnavailable: the embedder cannot be loaded.
+        """
+        chosen = self._settings
+        language = self._languages.document_language(document.text)
+        chunks = chunk(
+            document, self._embedder, limit=chosen.chunk_tokens, overlap=chosen.chunk_overlap
+        )
+        texts = [document.text[item.start : item.end] for item in chunks]
+        vectors, failures = self._embed(chunks, texts)
+        indexed = []
+        for item, text, found in zip(chunks, texts, vectors, strict=True):
+            spoken = self._languages.chunk_language(text, language, chosen.language_confidence)
+            surfaces = frozenset(
+                (word, spoken or NO_LANGUAGE) for word in words(text, chosen.languages)
+            )
+            parts = np.empty((0, self._embedder.identity.dimension), np.float32)
+            sentences = parts
+            if found:
+                parts = np.stack([part.part for part in found])
+                sentences = np.concatenate([part.sentences for part in found])
+            indexed.append(IndexedChunk(item, spoken, parts, pack(sentences), surfaces))
+        lengths, postings = _postings(chunks, texts, name, chosen.languages)
+        return PreparedDocument(
+            language=language,
+            name_vector=self._embedder.embed_queries([readable_name(name)])[0],
+            chunks=tuple(indexed),
+            lengths=lengths,
+            postings=postings,
+            failures=failures,
+        )
+
+    def _embed(
+        self, chunks: Sequence[Chunk], texts: Sequence[str]
+    ) -> tuple[list[list[PartVectors]], tuple[str, ...]]:
+        """Vectors of each chunk's parts; none for a chunk on which the embedder fails."""
+        parts = [
+            split_into_parts(text, item.header) for item, text in zip(chunks, texts, strict=True)
+        ]
+        flat = [(index, part) for index, group in enumerate(parts) for part in group]
+        vectors: list[list[PartVectors]] = [[] for _ in chunks]
+        broken: dict[int, str] = {}
+        for start in range(0, len(flat), _BATCH_PARTS):
+            self._embed_batch(flat[start : start + _BATCH_PARTS], vectors, broken)
+        for index in broken:
+            vectors[index] = []
+        return vectors, tuple(
+            f"Passage {index + 1} (page {chunks[index].page}) has no vector and is found by "
+            f"words only: {reason}"
+            for index, reason in sorted(broken.items())
+        )
+
+    def _embed_batch(
+        self,
+        batch: Sequence[tuple[int, list[str]]],
+        vectors: list[list[PartVectors]],
+        broken: dict[int, str],
+    ) -> None:
+        """Embed a batch; halve it on a bad vector until the one bad text stands alone."""
+        try:
+            found = self._embedder.embed_parts([part for _, part in batch])
+        except VectorError as error:
+            if len(batch) == 1:
+                broken[batch[0][0]] = str(error)
+                return
+            middle = len(batch) // 2
+            self._embed_batch(batch[:middle], vectors, broken)
+            self._embed_batch(batch[middle:], vectors, broken)
+            return
+        for (index, _), part in zip(batch, found, strict=True):
+            vectors[index].append(part)
+
+
+def readable_name(name: str) -> str:
+    """A file's name as words: ``rent_contract-2024.pdf`` as ``rent contract 2024``."""
+    return re.sub(r"[\s_.-]+", " ", PurePath(name).stem).strip() or name
+
+
+def _postings(
+    chunks: Sequence[Chunk], texts: Sequence[str], name: str, languages: tuple[str, ...]
+) -> tuple[tuple[int, ...], dict[str, Posting]]:
+    """Term frequencies by chunk; a table's header and the file's name count with each."""
+    named = Counter(term.term for term in analyse(readable_name(name), languages))
+    where: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    lengths = []
+    for index, (item, text) in enumerate(zip(chunks, texts, strict=True)):
+        counts = Counter(term.term for term in analyse(f"{item.header}\n{text}", languages))
+        counts.update(named)
+        lengths.append(counts.total())
+        for term, frequency in counts.items():
+            where[term].append((index, min(frequency, _MOST_FREQUENT)))
+    postings = {
+        term: Posting(tuple(index for index, _ in found), tuple(count for _, count in found))
+        for term, found in where.items()
+    }
+    return tuple(lengths), postings

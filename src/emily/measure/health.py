@@ -1,0 +1,233 @@
+"""Whether all parts work: ``emily status`` takes stock, ``emily doctor`` examines."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import metadata
+
+from emily.errors import EmilyError
+from emily.indexing.originals import Originals
+from emily.models.protocols import Embedder, ModelIdentity
+from emily.reading.reader import Reader
+from emily.settings import Settings
+from emily.store import Database
+
+__all__ = ["Check", "Status", "examine", "take_stock"]
+
+_LOW_DISK = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the archive holds.
+
+    Attributes:
+        home: folder of all data.
+        database: the server in a line.
+        documents, pages, chunks, words: how many there are.
+        bytes: size of the database.
+        languages: documents by language, ``?`` where it is not known.
+        kinds: documents by format.
+        stale: documents that were indexed by another model or with other settings.
+        model: the embedder.
+        problems: what keeps the archive from being searched well.
+    """
+
+    home: str
+    database: str
+    documents: int
+    pages: int
+    chunks: int
+    words: int
+    bytes: int
+    languages: dict[str, int]
+    kinds: dict[str, int]
+    stale: int
+    model: str
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One part examined: whether it works, what was seen, and what mends it."""
+
+    name: str
+    ok: bool
+    detail: str
+    help: str | None = None
+
+
+async def take_stock(
+    settings: Settings, database: Database, model: ModelIdentity, fingerprint: str
+) -> Status:
+    """Count what is there.
+
+    Raises:
+        StoreUnavailable: the database cannot be reached.
+    """
+    parameters = {
+        "fingerprint": fingerprint,
+        "model": model.name,
+        "profile": model.profile,
+        "dimension": model.dimension,
+    }
+    counts = await database.fetch_one("archive_counts", parameters)
+    groups = await database.fetch("documents_by")
+    described = await database.describe()
+    assert counts is not None
+    languages: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    for row in groups:
+        languages[row["language"]] += row["documents"]
+        kinds[row["kind"]] += row["documents"]
+    problems = []
+    if counts["stale"]:
+        problems.append(
+            f"{counts['stale']} documents were indexed by another model or with other settings. "
+            "Bring them up to date with: emily reindex"
+        )
+    if counts["without_vector"]:
+        problems.append(
+            f"{counts['without_vector']} chunks have no vector and are found by words only. "
+            "emily show DOC tells why."
+        )
+    return Status(
+        home=str(settings.home),
+        database=described.text,
+        documents=counts["documents"],
+        pages=counts["pages"],
+        chunks=counts["chunks"],
+        words=counts["words"],
+        bytes=described.bytes,
+        languages=dict(languages.most_common()),
+        kinds=dict(kinds.most_common()),
+        stale=counts["stale"],
+        model=str(model),
+        problems=tuple(problems),
+    )
+
+
+async def examine(
+    settings: Settings,
+    database: Database,
+    embedder: Embedder,
+    reader: Reader,
+    originals: Originals,
+    fingerprint: str,
+) -> list[Check]:
+    """Try every part for real: a statement, a vector, a line of OCR."""
+    return [
+        _versions(),
+        await _database(database),
+        await _index(settings, database, embedder, fingerprint),
+        await _embedder(embedder),
+        await _ocr(settings, reader),
+        await _originals(database, originals),
+        _disk(settings),
+        _access(settings),
+    ]
+
+
+def _versions() -> Check:
+    names = ("emily", "psycopg", "numpy", "onnxruntime", "rapidocr", "pypdfium2")
+    seen = ", ".join(f"{name} {metadata.version(name)}" for name in names)
+    python = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    if platform.system() == "Windows":
+        return Check("versions", False, f"{python}, {seen}", "Windows is experimental.")
+    return Check("versions", True, f"{python}, {seen}")
+
+
+async def _database(database: Database) -> Check:
+    try:
+        seen = await database.describe()
+    except EmilyError as error:
+        return Check("database", False, str(error), "emily stop, then emily status")
+    return Check(
+        "database",
+        True,
+        f"{seen.text}, pgvector {seen.vector_version}, {seen.bytes / 1e6:.1f} MB, {seen.location}",
+    )
+
+
+async def _index(
+    settings: Settings, database: Database, embedder: Embedder, fingerprint: str
+) -> Check:
+    try:
+        status = await take_stock(settings, database, embedder.identity, fingerprint)
+    except EmilyError as error:
+        return Check("index", False, str(error))
+    detail = f"{status.documents} documents, {status.chunks} chunks, {status.words} words"
+    if status.problems:
+        return Check("index", False, f"{detail}. {' '.join(status.problems)}", "emily reindex")
+    return Check("index", True, detail)
+
+
+async def _embedder(embedder: Embedder) -> Check:
+    try:
+        # Loading checks the weights' SHA-256 and the golden pair.
+        await asyncio.to_thread(embedder.embed_queries, ["golden"])
+    except EmilyError as error:
+        return Check("embedder", False, str(error), "pip install --force-reinstall emily")
+    return Check("embedder", True, f"{embedder.identity}, weights and golden pair as expected")
+
+
+async def _ocr(settings: Settings, reader: Reader) -> Check:
+    if not settings.ocr:
+        return Check("ocr", True, "off by the setting 'ocr': scanned pages stay unread")
+    try:
+        problem = await reader.check_ocr()
+    except EmilyError as error:
+        problem = str(error)
+    if problem:
+        return Check("ocr", False, problem, "pip install --force-reinstall rapidocr==3.10.0")
+    return Check("ocr", True, "a line of text was read as it should be")
+
+
+async def _originals(database: Database, originals: Originals) -> Check:
+    try:
+        known = [bytes(row["file_sha256"]) for row in await database.fetch("known_files")]
+    except EmilyError as error:
+        return Check("originals", False, str(error))
+    return await asyncio.to_thread(_compare_originals, originals, known)
+
+
+def _compare_originals(originals: Originals, known: Sequence[bytes]) -> Check:
+    missing = originals.missing(known)
+    strays = originals.strays(known)
+    if missing:
+        return Check(
+            "originals",
+            False,
+            f"{len(missing)} of {len(known)} kept files are missing in {originals.folder}; the "
+            "documents can still be searched",
+            "Add the files again: emily remove DOC, then emily add PATH",
+        )
+    detail = f"{len(known)} kept files"
+    if strays:
+        detail += f"; {len(strays)} left by an add that was cut off, to be taken up by the next"
+    return Check("originals", True, detail)
+
+
+def _disk(settings: Settings) -> Check:
+    free = shutil.disk_usage(settings.home).free
+    return Check(
+        "disk",
+        free >= _LOW_DISK,
+        f"{free / 1e9:.1f} GB free in {settings.home}",
+        None if free >= _LOW_DISK else "Free some space: the database stops when the disk is full.",
+    )
+
+
+def _access(settings: Settings) -> Check:
+    mode = settings.home.stat().st_mode & 0o777
+    return Check(
+        "access",
+        not mode & 0o077,
+        f"{settings.home} has mode {mode:04o}",
+        f"chmod 700 {settings.home}" if mode & 0o077 else None,
+    )

@@ -1,0 +1,96 @@
+"""The arms: each ranks the archive's chunks by one kind of likeness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from emily.retrieval.bm25 import K1, B, Statistics, TermGroup, inverse_frequency
+from emily.settings import LexicalScore
+from emily.store import Database
+
+__all__ = ["Ranking", "all_terms", "archive_statistics", "lexical_arm", "vector_arm"]
+
+Ranking = list[tuple[int, float]]
+"""Chunk ids with their scores, best first."""
+
+
+async def vector_arm(
+    database: Database, vector: NDArray[np.float32], limit: int, document: int | None = None
+) -> Ranking:
+    """Chunks whose best part is nearest in meaning; the score is the cosine.
+
+    Exact: every vector is compared.
+    """
+    rows = await database.fetch(
+        "vector_arm", {"vector": HalfVector(vector), "limit": limit, "document": document}
+    )
+    return [(row["chunk_id"], row["score"]) for row in rows]
+
+
+async def archive_statistics(database: Database, groups: Sequence[TermGroup]) -> Statistics:
+    """What BM25 has to know of the archive for these groups."""
+    row = await database.fetch_one("chunk_statistics")
+    assert row is not None
+    rows = await database.fetch("document_frequencies", {"terms": all_terms(groups)})
+    return Statistics(
+        chunks=row["chunks"],
+        average_terms=row["average_terms"],
+        frequencies={row["term"]: int(row["chunks"]) for row in rows},
+    )
+
+
+async def lexical_arm(
+    database: Database,
+    groups: Sequence[TermGroup],
+    statistics: Statistics,
+    limit: int,
+    *,
+    kind: LexicalScore = "bm25",
+    document: int | None = None,
+) -> Ranking:
+    """Chunks that hold the most telling of the terms, joined by OR.
+
+    The score is BM25 (not divided by its ceiling), or the number of groups that match.
+    """
+    terms: list[str] = []
+    places: list[int] = []
+    weights: list[float] = []
+    for place, group in enumerate(groups):
+        for member in group.members:
+            held = statistics.frequencies.get(member.term, 0)
+            if held:
+                terms.append(member.term)
+                places.append(place)
+                weights.append(member.weight * inverse_frequency(statistics.chunks, held))
+    if not terms:
+        return []
+    parameters: dict[str, Any] = {
+        "terms": terms,
+        "places": places,
+        "limit": limit,
+        "document": document,
+    }
+    if kind == "lexemes":
+        rows = await database.fetch("lexical_arm_lexemes", parameters)
+    else:
+        rows = await database.fetch(
+            "lexical_arm_bm25",
+            {
+                **parameters,
+                "weights": weights,
+                "k1": K1,
+                "b": B,
+                "average": statistics.average_terms or 1.0,
+            },
+        )
+    return [(row["chunk_id"], row["score"]) for row in rows]
+
+
+def all_terms(groups: Sequence[TermGroup]) -> list[str]:
+    """Every term of the groups once."""
+    return list(dict.fromkeys(member.term for group in groups for member in group.members))

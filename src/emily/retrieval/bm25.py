@@ -1,0 +1,98 @@
+"""BM25 over groups of terms: a query word together with its neighbours.
+
+Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009). Of a
+group the best member counts, so that a word and its translation are not counted twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = ["K1", "B", "Member", "Statistics", "TermGroup", "ceiling", "inverse_frequency", "score"]
+
+K1 = 1.2
+B = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A term that stands for a query word; ``surface`` names the neighbour it comes from."""
+
+    term: str
+    weight: float
+    surface: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TermGroup:
+    """A term of the query, first, and its neighbours."""
+
+    surface: str
+    members: tuple[Member, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What BM25 needs to know of the archive.
+
+    Attributes:
+        chunks: number of chunks.
+        average_terms: mean number of terms of a chunk.
+        frequencies: number of chunks that hold a term; absent terms may be left out.
+    """
+
+    chunks: int
+    average_terms: float
+    frequencies: Mapping[str, int]
+
+
+def inverse_frequency(chunks: int, holding: int) -> float:
+    """How telling a term is that ``holding`` of ``chunks`` chunks hold; never negative."""
+    return math.log1p((chunks - holding + 0.5) / (holding + 0.5))
+
+
+def ceiling(groups: Sequence[TermGroup], statistics: Statistics) -> float:
+    """The score that a chunk with every group would tend to; 0 for a query without terms.
+
+    A group is counted at its least telling member. One whose terms occur nowhere counts in
+    full: what the archive lacks altogether must lower the score of all it has.
+    """
+    total = 0.0
+    for group in groups:
+        found = [statistics.frequencies.get(member.term, 0) for member in group.members]
+        held = max(found, default=0)
+        total += group.members[0].weight * inverse_frequency(statistics.chunks, held) * (K1 + 1)
+    return total
+
+
+def score(
+    groups: Sequence[TermGroup],
+    matches: Mapping[str, int],
+    terms: int,
+    statistics: Statistics,
+) -> float:
+    """BM25 of one chunk, not yet divided by the ceiling.
+
+    Args:
+        groups: the query.
+        matches: how often each term stands in the chunk.
+        terms: number of terms of the chunk.
+        statistics: of the archive.
+    """
+    average = statistics.average_terms or 1.0
+    damping = K1 * (1 - B + B * terms / average)
+    total = 0.0
+    for group in groups:
+        best = 0.0
+        for member in group.members:
+            frequency = matches.get(member.term, 0)
+            if frequency:
+                rarity = inverse_frequency(
+                    statistics.chunks, statistics.frequencies.get(member.term, 0)
+                )
+                gain = frequency * (K1 + 1) / (frequency + damping)
+                best = max(best, member.weight * rarity * gain)
+        total += best
+    return total

@@ -1,0 +1,98 @@
+"""A chunk under consideration, and what the stages have found out about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Candidate", "Evidence", "Gathered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What the store holds of a candidate's chunk and its document.
+
+    Attributes:
+        document: id of the document.
+        ordinal: place of the chunk in the document, from 0.
+        start: offset of its first character.
+        end: offset behind its last one.
+        language: of the chunk, ``None`` if not known.
+        terms: number of terms, its length in BM25.
+        words: ids of its words in the vocabulary.
+        sentences: ``(n, dimension)`` vectors of its sentences.
+        name: name of the document.
+        description: description of the document, if it has one.
+        matches: how often each term of the query stands in it.
+    """
+
+    document: int
+    ordinal: int
+    start: int
+    end: int
+    language: str | None
+    terms: int
+    words: NDArray[np.int64]
+    sentences: NDArray[np.float32]
+    name: str
+    description: str | None
+    matches: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for a candidate; depends on the query, the chunk and its own document only.
+
+    Attributes:
+        part: cosine of the query with the best part, -1 to 1.
+        sentence: cosine with the best sentence, -1 to 1.
+        coverage: share of the query's words that the chunk or its document's name has, each
+            weighed by its rarity in the language at large; a neighbour in meaning counts in
+            part. 0 to 1.
+        figures: share of the query's numbers, dates and identifiers that it has; 1 if the
+            query has none.
+    """
+
+    part: float
+    sentence: float
+    coverage: float
+    figures: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk with its scores; ``None`` where a stage has not scored it.
+
+    Attributes:
+        chunk: id of the chunk.
+        vector: the vector arm's score, cosine of the best part.
+        vector_rank: place in that arm, from 1; ``None`` if the arm did not bring it.
+        lexical: the lexical arm's score, BM25 over what the query could score, 0 to 1.
+        lexical_rank: place in that arm, from 1; ``None`` if the arm did not bring it.
+        name_similarity: cosine of the query with the document's name.
+        fused: score of the fusion.
+        evidence: what the second stage found.
+        order: score that candidates are ordered by; relative to this archive.
+        probability: that the chunk helps to answer, 0 to 1; what the threshold looks at.
+        gathered: what the store holds of it.
+    """
+
+    chunk: int
+    vector: float | None = None
+    vector_rank: int | None = None
+    lexical: float | None = None
+    lexical_rank: int | None = None
+    name_similarity: float = 0.0
+    fused: float | None = None
+    evidence: Evidence | None = None
+    order: float | None = None
+    probability: float | None = None
+    gathered: Gathered | None = None
+
+    @property
+    def facts(self) -> Gathered:
+        """What was gathered; only before that stage is there nothing."""
+        assert self.gathered is not None, "the candidate has not been gathered yet"
+        return self.gathered

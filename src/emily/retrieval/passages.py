@@ -1,0 +1,133 @@
+"""Passages: the chosen candidates, grouped by document, widened and cut from the text."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from emily.retrieval.answer import DocumentRef, Passage, Result
+from emily.retrieval.candidate import Candidate
+from emily.retrieval.widening import ChunkSpan, Span, limit_spans, widen
+from emily.store import Database
+
+__all__ = ["MOST_CHARACTERS", "cut_passages"]
+
+MOST_CHARACTERS = 20_000
+"""Most characters that one question to one document returns."""
+
+# The route that says most about how far to trust a passage comes first.
+_LEAST_DIRECT = ("vision", "ocr", "unread", "text", "blank")
+
+
+async def cut_passages(
+    database: Database, chosen: Sequence[Candidate], widen_by: int, *, one_document: bool = False
+) -> tuple[list[Result], int]:
+    """Group by document, best first, and cut every passage from the original text.
+
+    Args:
+        database: the store.
+        chosen: candidates, best first.
+        widen_by: chunks to add on each side.
+        one_document: keep to what one open of a document may return: 20,000 characters, and
+            half of a document that is longer than a single widened passage.
+
+    Returns:
+        the results, and how many candidates were left out for the limit.
+    """
+    if not chosen:
+        return [], 0
+    grouped: dict[int, list[Candidate]] = defaultdict(list)
+    for item in chosen:
+        grouped[item.facts.document].append(item)
+    chunks = await _chunks(database, chosen, widen_by)
+    rows = await database.fetch("document_references", {"documents": list(grouped)})
+    references = {row["id"]: row for row in rows}
+    spans: list[tuple[int, Span]] = []
+    left_out = 0
+    for document, items in grouped.items():
+        known = chunks.get(document, {})
+        ordinals = [item.facts.ordinal for item in items if item.facts.ordinal in known]
+        if document not in references or not ordinals:
+            continue  # it was removed while we searched
+        if one_document:
+            most = _most(references[document], widen_by)
+            found, dropped = limit_spans(ordinals, known, widen_by, most)
+            left_out += dropped
+        else:
+            found = widen(ordinals, known, widen_by)
+        spans += [(document, span) for span in found]
+    passages = await _cut(database, spans, grouped)
+    return [
+        Result(_reference(references[document]), found[0].score, tuple(found))
+        for document, found in passages.items()
+    ], left_out
+
+
+def _most(reference: Mapping[str, Any], widen_by: int) -> int:
+    if reference["chunks"] <= 1 + 2 * widen_by:
+        return MOST_CHARACTERS
+    return min(MOST_CHARACTERS, int(reference["characters"]) // 2)
+
+
+async def _chunks(
+    database: Database, chosen: Sequence[Candidate], widen_by: int
+) -> dict[int, dict[int, ChunkSpan]]:
+    rows = await database.fetch(
+        "neighbourhood",
+        {
+            "documents": [item.facts.document for item in chosen],
+            "ordinals": [item.facts.ordinal for item in chosen],
+            "widen": widen_by,
+        },
+    )
+    chunks: dict[int, dict[int, ChunkSpan]] = defaultdict(dict)
+    for row in rows:
+        chunks[row["document_id"]][row["ordinal"]] = ChunkSpan(
+            row["ordinal"], row["start_at"], row["end_at"], row["header"]
+        )
+    return chunks
+
+
+async def _cut(
+    database: Database,
+    spans: Sequence[tuple[int, Span]],
+    grouped: Mapping[int, Sequence[Candidate]],
+) -> dict[int, list[Passage]]:
+    rows = await database.fetch(
+        "passages",
+        {
+            "places": list(range(len(spans))),
+            "documents": [document for document, _ in spans],
+            "starts": [span.start for _, span in spans],
+            "ends": [span.end for _, span in spans],
+        },
+    )
+    passages: dict[int, list[Passage]] = {}
+    for row in rows:
+        document, span = spans[row["place"]]
+        scores = [
+            item.probability
+            for item in grouped[document]
+            if item.facts.ordinal in span.chosen and item.probability is not None
+        ]
+        passages.setdefault(document, []).append(_passage(row, span, scores))
+    return passages
+
+
+def _passage(row: Mapping[str, Any], span: Span, scores: Sequence[float]) -> Passage:
+    text, pages, routes = row["text"], row["pages"] or [], row["routes"] or []
+    return Passage(
+        text=text,
+        start=span.start,
+        end=span.end,
+        pages=(pages[0], pages[-1]) if row["citation"] == "pages" and pages else None,
+        lines=(row["line"], row["line"] + text.count("\n")) if row["line"] else None,
+        route=next((route for route in _LEAST_DIRECT if route in routes), "text"),
+        score=max(scores) if scores else None,
+        header=span.header,
+    )
+
+
+def _reference(row: Mapping[str, Any]) -> DocumentRef:
+    return DocumentRef(row["id"], row["name"], row["path"] or "", row["kind"], row["description"])

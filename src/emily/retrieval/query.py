@@ -1,0 +1,124 @@
+"""What is made of a question before anything is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emily.indexing.terms import Term, analyse, prefix, words
+from emily.models.protocols import Embedder
+from emily.retrieval.bm25 import Member, TermGroup
+from emily.retrieval.vocabulary import Affinity, find_neighbours
+
+__all__ = ["Meaning", "Query", "expand", "parse", "understand"]
+
+# A pasted page is a legitimate question; its first terms say what it is about. More of them
+# cost time in proportion and change nothing at the top.
+MOST_TERMS = 64
+_EXACT_SPELLING_WEIGHT = 0.1  # enough to rank first among equals, no more
+_FIGURE_MARKS = "#@!"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as words.
+
+    Attributes:
+        text: as it was asked, white space folded.
+        language: detected among the indexed ones, or ``None``.
+        groups: its terms, each a group of its own until neighbours join.
+        words: its distinct words that have a vector, in order.
+        figures: numbers, dates and identifiers: for each the terms of which one must match.
+    """
+
+    text: str
+    language: str | None
+    groups: tuple[TermGroup, ...]
+    words: tuple[str, ...]
+    figures: tuple[frozenset[str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A question as vectors; what the embedder adds to ``Query``.
+
+    Attributes:
+        vector: ``(dimension,)``.
+        word_vectors: ``(n_words, dimension)``, in the order of ``Query.words``.
+        rarity: ``(n_words,)``, how rare each word is in the language at large, in nats.
+    """
+
+    vector: NDArray[np.float32]
+    word_vectors: NDArray[np.float32]
+    rarity: NDArray[np.float32]
+
+
+def parse(text: str, languages: tuple[str, ...], language: str | None) -> Query:
+    """Take a question apart; any string is one, none is a syntax.
+
+    Args:
+        text: the question.
+        languages: of the archive; their function words carry no meaning.
+        language: the question's own.
+    """
+    folded = " ".join(text.split())
+    terms = analyse(folded, languages)
+    groups: dict[str, TermGroup] = {}
+    for term in terms:
+        if len(groups) == MOST_TERMS:
+            break
+        if term.term not in groups:
+            weight = _EXACT_SPELLING_WEIGHT if term.term.startswith("=") else 1.0
+            groups[term.term] = TermGroup(term.surface, (Member(term.term, weight),))
+    distinct = tuple(dict.fromkeys(words(folded, languages)))[:MOST_TERMS]
+    return Query(folded, language, tuple(groups.values()), distinct, _figures(terms))
+
+
+def understand(query: Query, embedder: Embedder) -> Meaning:
+    """Embed a question and its words; takes CPU time, so call it in a thread.
+
+    Raises:
+        ModelUnavailable: the embedder cannot be loaded.
+        VectorError: it returned a vector that cannot be compared.
+    """
+    vectors = embedder.embed_queries([query.text])
+    return Meaning(
+        vector=vectors[0],
+        word_vectors=embedder.embed_words(query.words),
+        rarity=embedder.rarity(query.words),
+    )
+
+
+def expand(query: Query, found: Affinity) -> tuple[TermGroup, ...]:
+    """The query's groups with the neighbours of its words among the archive's.
+
+    Names, numbers and identifiers have no word in the vocabulary's sense and stay as they are.
+    """
+    rows = {prefix(word): row for row, word in reversed(list(enumerate(query.words)))}
+    groups = []
+    for group in query.groups:
+        own = group.members[0]
+        row = rows.get(own.term)
+        if row is None:
+            groups.append(group)
+            continue
+        near = find_neighbours(found, row, own.term, query.language)
+        members = [Member(item.term, item.weight, item.surface) for item in near]
+        groups.append(TermGroup(group.surface, (own, *members)))
+    return tuple(groups)
+
+
+def _figures(terms: Sequence[Term]) -> tuple[frozenset[str], ...]:
+    """The terms of every token that holds a digit, one set a token."""
+    found: dict[int, set[str]] = {}
+    for term in terms:
+        if any(character.isdigit() for character in term.surface) or term.term[0] == "@":
+            found.setdefault(term.position, set()).add(term.term)
+    return tuple(
+        # Where a token has a whole of its own, its parts alone are not it.
+        frozenset(term for term in group if term[0] in _FIGURE_MARKS) or frozenset(group)
+        for group in found.values()
+    )

@@ -1,0 +1,95 @@
+"""The second stage: each candidate of the pool is looked at closely.
+
+Late interaction: the query is compared with every sentence of the chunk, with its parts, its
+words, and with the name and description of its document. Two scores come of it and are never
+mixed: the *order*, which may use what is rare in this archive, and the *probability*, which
+may not (see ``gate``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from emily.indexing.prepare import readable_name
+from emily.indexing.terms import analyse, prefix
+from emily.retrieval.candidate import Candidate, Evidence
+from emily.retrieval.fusion import LEXICAL_WEIGHT
+from emily.retrieval.gate import Gate, coverage
+from emily.retrieval.query import Meaning, Query
+from emily.retrieval.vocabulary import Affinity
+
+__all__ = ["NAME_WEIGHT", "OTHER_LANGUAGE_BONUS", "order_by_words", "second_stage"]
+
+# Chosen on the development sets, see docs/decisions/0003; both are worth about .01 there.
+NAME_WEIGHT = 0.15
+OTHER_LANGUAGE_BONUS = 0.05  # the embedder leans towards the query's own language
+
+
+def second_stage(
+    pool: Sequence[Candidate],
+    query: Query,
+    meaning: Meaning,
+    affinity: Affinity,
+    gate: Gate,
+    languages: tuple[str, ...],
+) -> list[Candidate]:
+    """Score a pool by meaning and words; best first.
+
+    Args:
+        pool: gathered candidates with their arms' scores filled in.
+        query: the question.
+        meaning: its vectors.
+        affinity: its words against the vocabulary.
+        gate: turns evidence into a probability.
+        languages: of the archive.
+    """
+    own_terms = [prefix(word) for word in query.words]
+    scored = []
+    for item in pool:
+        facts = item.facts
+        label = readable_name(facts.name) + " " + (facts.description or "")
+        labelled = {term.term for term in analyse(label, languages)}
+        match = affinity.of_chunk(facts.words)
+        match[[term in labelled for term in own_terms]] = 1.0
+        evidence = Evidence(
+            part=item.vector or 0.0,
+            sentence=_best_sentence(facts.sentences, meaning.vector),
+            coverage=coverage(match, meaning.rarity),
+            figures=_figures(query, facts.matches.keys() | labelled),
+        )
+        foreign = None not in (query.language, facts.language) and query.language != facts.language
+        order = (
+            0.5 * (evidence.part + evidence.sentence)
+            + LEXICAL_WEIGHT * (item.lexical or 0.0)
+            + NAME_WEIGHT * item.name_similarity
+            + OTHER_LANGUAGE_BONUS * foreign
+        )
+        scored.append(
+            replace(item, evidence=evidence, order=order, probability=gate.probability(evidence))
+        )
+    return _ordered(scored)
+
+
+def order_by_words(pool: Sequence[Candidate]) -> list[Candidate]:
+    """Order by BM25 alone; without the embedder there is no probability."""
+    return _ordered([replace(item, order=item.lexical or 0.0) for item in pool])
+
+
+def _best_sentence(sentences: NDArray[np.float32], vector: NDArray[np.float32]) -> float:
+    """Cosine of the query with the best sentence, 0 for a chunk without vectors."""
+    return float((sentences @ vector).max()) if len(sentences) else 0.0
+
+
+def _figures(query: Query, terms: set[str]) -> float:
+    """Share of the query's numbers, dates and identifiers that are there."""
+    if not query.figures:
+        return 1.0
+    return sum(bool(wanted & terms) for wanted in query.figures) / len(query.figures)
+
+
+def _ordered(scored: Sequence[Candidate]) -> list[Candidate]:
+    return sorted(scored, key=lambda item: (-(item.order or 0.0), item.chunk))

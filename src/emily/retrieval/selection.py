@@ -1,0 +1,35 @@
+"""Selection: which candidates are shown, decided before anything is grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from emily.retrieval.candidate import Candidate
+
+__all__ = ["above_threshold", "best", "relative_threshold"]
+
+ASK_FLOOR, ASK_SHARE = 0.05, 0.30
+
+
+def above_threshold(candidates: Sequence[Candidate], threshold: float) -> list[Candidate]:
+    """Those that are at least as probable as the threshold; the order stays.
+
+    A candidate without a probability, in an answer by words alone, passes.
+    """
+    return [
+        item for item in candidates if item.probability is None or item.probability >= threshold
+    ]
+
+
+def relative_threshold(candidates: Sequence[Candidate]) -> float:
+    """The bar inside one document: 30 % of the best probability, 5 % at least.
+
+    The owner has named the document, so the question is only which of its passages are best.
+    """
+    best = max((item.probability or 0.0 for item in candidates), default=0.0)
+    return max(ASK_FLOOR, ASK_SHARE * best)
+
+
+def best(candidates: Sequence[Candidate], limit: int) -> list[Candidate]:
+    """The first ``limit``: chunks are chosen before they are grouped by document."""
+    return list(candidates[:limit])

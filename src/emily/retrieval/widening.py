@@ -1,0 +1,108 @@
+"""Widening: a chosen chunk and those around it become a passage of the original text.
+
+Overlaps of chunks and headers that the chunker repeats never reach a passage: it is one slice
+of the document's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = ["ChunkSpan", "Span", "limit_spans", "widen"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSpan:
+    """Where a chunk lies in its document, and the table header that it continues."""
+
+    ordinal: int
+    start: int
+    end: int
+    header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A passage to be cut.
+
+    Attributes:
+        start: offset of its first character.
+        end: offset behind its last one.
+        chosen: ordinals of the chunks it was cut for, the best first.
+        header: header row of the table that it begins inside of.
+    """
+
+    start: int
+    end: int
+    chosen: tuple[int, ...]
+    header: str = ""
+
+    @property
+    def size(self) -> int:
+        """Number of characters."""
+        return self.end - self.start
+
+
+def widen(chosen: Sequence[int], chunks: Mapping[int, ChunkSpan], by: int) -> list[Span]:
+    """Widen the chosen chunks of one document and merge ranges that touch.
+
+    Args:
+        chosen: ordinals, best first.
+        chunks: the chosen chunks and their neighbours, by ordinal.
+        by: chunks to add on each side.
+
+    Returns:
+        passages that neither overlap nor touch, in the order of their best chunk.
+    """
+    return _merged([_widened(ordinal, chunks, by) for ordinal in chosen], chosen)
+
+
+# Chunks that follow each other are parted by white space only: a blank line or a page break.
+_GAP = 4
+
+
+def limit_spans(
+    chosen: Sequence[int], chunks: Mapping[int, ChunkSpan], by: int, most: int
+) -> tuple[list[Span], int]:
+    """Widen as many of the chosen chunks as fit into ``most`` characters, best first.
+
+    A chunk that does not fit widened is tried as it is. The best chunk is always kept.
+
+    Returns:
+        the passages, and how many of the chosen chunks were left out.
+    """
+    width: dict[int, int] = {}
+    for ordinal in chosen:
+        for reach in dict.fromkeys((by, 0)):
+            wide = {**width, ordinal: reach}
+            if sum(span.size for span in _spans(wide, chunks)) <= most:
+                width = wide
+                break
+    if not width and chosen:
+        width = {chosen[0]: 0}
+    return _spans(width, chunks), len(chosen) - len(width)
+
+
+def _spans(width: Mapping[int, int], chunks: Mapping[int, ChunkSpan]) -> list[Span]:
+    """Chunks, best first, each widened by its own reach."""
+    return _merged([_widened(item, chunks, by) for item, by in width.items()], list(width))
+
+
+def _widened(ordinal: int, chunks: Mapping[int, ChunkSpan], by: int) -> Span:
+    around = [chunks[near] for near in range(ordinal - by, ordinal + by + 1) if near in chunks]
+    first = min(around, key=lambda chunk: chunk.start)
+    return Span(first.start, max(chunk.end for chunk in around), (ordinal,), first.header)
+
+
+def _merged(spans: Sequence[Span], chosen: Sequence[int]) -> list[Span]:
+    """Merge spans that overlap or touch; in the order of their best chunk."""
+    rank = {ordinal: place for place, ordinal in enumerate(chosen)}
+    merged: list[Span] = []
+    for span in sorted(spans, key=lambda span: span.start):
+        if merged and span.start <= merged[-1].end + _GAP:
+            last = merged.pop()
+            both = tuple(sorted((*last.chosen, *span.chosen), key=rank.__getitem__))
+            span = Span(last.start, max(last.end, span.end), both, last.header)
+        merged.append(span)
+    return sorted(merged, key=lambda span: rank[span.chosen[0]])

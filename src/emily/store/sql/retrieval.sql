@@ -1,0 +1,121 @@
+-- The read path: what each stage of a search asks of the store.
+
+-- What the scores depend on, and whether the whole index is of one model.
+-- name: search_facts
+SELECT (SELECT number FROM revision) AS revision,
+       (SELECT count(*) FROM document) AS documents,
+       (SELECT count(*) FROM document d WHERE d.fingerprint <> %(fingerprint)s::text) AS stale,
+       (SELECT string_agg(DISTINCT m.name || '/' || m.profile, ', ')
+        FROM document d JOIN model m ON m.id = d.model_id
+        WHERE m.name <> %(model)s::text OR m.profile <> %(profile)s::text
+           OR m.dimension <> %(dimension)s::integer) AS other_models;
+
+-- name: chunk_statistics
+SELECT count(*) AS chunks, coalesce(avg(terms), 0)::float8 AS average_terms FROM chunk;
+
+-- Words that came into the vocabulary after the given one.
+-- name: vocabulary_since
+SELECT w.id, w.surface, w.language, w.vector
+FROM word w JOIN model m ON m.id = w.model_id
+WHERE w.id > %(last)s
+  AND m.name = %(model)s AND m.profile = %(profile)s AND m.dimension = %(dimension)s
+ORDER BY w.id;
+
+-- name: document_frequencies
+SELECT term, sum(cardinality(chunk_ids)) AS chunks
+FROM posting WHERE term = ANY(%(terms)s::text[]) GROUP BY term;
+
+-- The chunks nearest in meaning: the nearest parts, and of each chunk its best. A chunk has
+-- at most five parts, so five times as many parts hold enough chunks.
+-- name: vector_arm
+SELECT chunk_id, max(score) AS score
+FROM (SELECT v.chunk_id, -(v.vector <#> %(vector)s::halfvec) AS score
+      FROM chunk_vector v
+      WHERE %(document)s::bigint IS NULL
+         OR v.chunk_id IN (SELECT id FROM chunk WHERE document_id = %(document)s::bigint)
+      ORDER BY v.vector <#> %(vector)s::halfvec
+      LIMIT 5 * %(limit)s::integer) AS nearest
+GROUP BY chunk_id
+ORDER BY score DESC, chunk_id
+LIMIT %(limit)s::integer;
+
+-- BM25 (Robertson and Zaragoza, 2009). A query word and its neighbours are one group, of
+-- which the best counts; a weight is the member's own times its inverse document frequency.
+-- name: lexical_arm_bm25
+SELECT chunk_id, sum(best)::float8 AS score
+FROM (SELECT u.chunk_id, q.place,
+             max(q.weight * u.frequency * (%(k1)s::float8 + 1)
+                 / (u.frequency + %(k1)s::float8
+                    * (1 - %(b)s::float8 + %(b)s::float8 * u.length / %(average)s::float8))) AS best
+      FROM unnest(%(terms)s::text[], %(places)s::integer[], %(weights)s::float8[])
+           AS q (term, place, weight)
+      JOIN posting p ON p.term = q.term COLLATE "C"
+      CROSS JOIN LATERAL unnest(p.chunk_ids, p.frequencies, p.lengths)
+           AS u (chunk_id, frequency, length)
+      WHERE %(document)s::bigint IS NULL OR p.document_id = %(document)s::bigint
+      GROUP BY u.chunk_id, q.place) AS groups
+GROUP BY chunk_id
+ORDER BY score DESC, chunk_id
+LIMIT %(limit)s::integer;
+
+-- Count of distinct groups that match; among equals the one with more occurrences.
+-- name: lexical_arm_lexemes
+SELECT chunk_id, count(*)::float8 AS score
+FROM (SELECT u.chunk_id, q.place, sum(u.frequency) AS occurrences
+      FROM unnest(%(terms)s::text[], %(places)s::integer[]) AS q (term, place)
+      JOIN posting p ON p.term = q.term COLLATE "C"
+      CROSS JOIN LATERAL unnest(p.chunk_ids, p.frequencies) AS u (chunk_id, frequency)
+      WHERE %(document)s::bigint IS NULL OR p.document_id = %(document)s::bigint
+      GROUP BY u.chunk_id, q.place) AS groups
+GROUP BY chunk_id
+ORDER BY score DESC, sum(occurrences) DESC, chunk_id
+LIMIT %(limit)s::integer;
+
+-- Everything the later stages look at, for the chunks that an arm brought; in any order.
+-- name: gather_chunks
+SELECT c.id, c.document_id, c.ordinal, c.page, c.start_at, c.end_at, c.language, c.terms,
+       c.words, c.sentences, d.name, d.description,
+       (SELECT max(-(v.vector <#> %(vector)s::halfvec))
+        FROM chunk_vector v WHERE v.chunk_id = c.id) AS part,
+       -(d.name_vector <#> %(vector)s::halfvec) AS name_similarity
+FROM chunk c JOIN document d ON d.id = c.document_id
+WHERE c.id = ANY(%(chunks)s::bigint[]);
+
+-- Which of the terms stand in which of the chunks, and how often.
+-- name: term_matches
+SELECT u.chunk_id, p.term, u.frequency
+FROM posting p
+CROSS JOIN LATERAL unnest(p.chunk_ids, p.frequencies) AS u (chunk_id, frequency)
+WHERE p.term = ANY(%(terms)s::text[]) AND p.document_id = ANY(%(documents)s::bigint[])
+  AND u.chunk_id = ANY(%(chunks)s::bigint[]);
+
+-- The chosen chunks with those around them, to widen a passage by.
+-- name: neighbourhood
+SELECT c.document_id, c.ordinal, c.start_at, c.end_at, c.header
+FROM chunk c
+JOIN unnest(%(documents)s::bigint[], %(ordinals)s::integer[]) AS q (document_id, ordinal)
+  ON c.document_id = q.document_id
+ AND c.ordinal BETWEEN q.ordinal - %(widen)s::integer AND q.ordinal + %(widen)s::integer
+GROUP BY c.id
+ORDER BY c.document_id, c.ordinal;
+
+-- The text of passages, with the pages and lines they span.
+-- name: passages
+SELECT q.place, substr(d.text, q.start_at + 1, q.end_at - q.start_at) AS text,
+       d.citation,
+       (SELECT array_agg(p.number ORDER BY p.number) FROM page p
+        WHERE p.document_id = d.id AND p.start_at < q.end_at AND p.end_at > q.start_at) AS pages,
+       (SELECT array_agg(DISTINCT p.route) FROM page p
+        WHERE p.document_id = d.id AND p.start_at < q.end_at AND p.end_at > q.start_at) AS routes,
+       CASE WHEN d.citation = 'lines'
+            THEN 1 + regexp_count(left(d.text, q.start_at), E'\n') END AS line
+FROM unnest(%(places)s::integer[], %(documents)s::bigint[], %(starts)s::integer[],
+            %(ends)s::integer[]) AS q (place, document_id, start_at, end_at)
+JOIN document d ON d.id = q.document_id
+ORDER BY q.place;
+
+-- name: document_references
+SELECT d.id, d.name, d.kind, d.description, char_length(d.text) AS characters,
+       (SELECT s.path FROM source s WHERE s.document_id = d.id ORDER BY s.since, s.path LIMIT 1) AS path,
+       (SELECT count(*) FROM chunk c WHERE c.document_id = d.id) AS chunks
+FROM document d WHERE d.id = ANY(%(documents)s::bigint[]);
