@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from emily.errors import LimitExceeded, ReadingError
+from emily.reading.layout import rejoin, without_ligatures
 from emily.reading.ocr import OcrUnavailable, page_text, recognise
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source, tidy
@@ -152,7 +153,7 @@ def ocr_page(number: int, render: Callable[[], Image.Image], source: Source) -> 
         return Page(number, "", "unread", warning=warning)
     try:
         engine: Ocr = source.ocr()
-        text = tidy(page_text(recognise(engine, image)))
+        text = tidy(rejoin(without_ligatures(page_text(recognise(engine, image)))))
     except OcrUnavailable as error:
         warning = f"Page {number} is not read: it is scanned and {error}."
         return Page(number, "", "unread", warning=warning)

@@ -53,7 +53,7 @@ def is_garbage(text: str) -> bool:
     """Whether a text layer is not what the page shows, so that OCR reads it better.
 
     It is when glyph ids, private-use or control characters or U+FFFD make up a share of it, or
-    when most of its lines, or of its words, are single letters.
+    when most of its letters stand alone, on a line or between blanks.
     """
     solid = "".join(text.split())
     if not solid:
@@ -66,11 +66,11 @@ def is_garbage(text: str) -> bool:
     if ids > 0.3 * len(solid) or odd > 0.15 * len(solid):
         return True
     lines = [line for line in (line.strip() for line in text.splitlines()) if line]
-    if len(lines) >= 8 and sum(len(line) == 1 for line in lines) > 0.6 * len(lines):
+    if sum(len(line) == 1 for line in lines) > max(8, 0.6 * len(solid)):
         return True
     words = text.split()
     single = sum(len(word) == 1 and word.isalpha() and ord(word) < 0x2E80 for word in words)
-    return len(words) >= 20 and single > 0.6 * len(words)
+    return len(words) >= 20 and single > 0.6 * len(solid)
 
 
 def paragraphs(lines: Sequence[TextLine]) -> str:

@@ -137,12 +137,14 @@ def recognise(engine: Ocr, image: Image) -> list[Line]:
     lines = _strips(engine, image)
     if not _suspicious(lines):
         return lines
-    best, best_score = lines, _score(lines)
-    for angle in (90, 270) if _sideways(lines) else (180,):
-        turned = _strips(engine, image.rotate(angle, expand=True))
-        if _score(turned) > 1.3 * best_score:
-            best, best_score = turned, _score(turned)
-    return best
+    sideways = _sideways(lines)
+    angles = (90, 270) if sideways else (180,)
+    turned = [_strips(engine, image.rotate(angle, expand=True)) for angle in angles]
+    best = max(turned, key=_score)
+    # An engine may read a lying line by itself; the order of lines is right only once upright.
+    if _score(best) > (0.8 if sideways else 1.3) * _score(lines) and not _sideways(best):
+        return best
+    return lines
 
 
 def _sized(image: Image) -> Image:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import re
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pypdfium2
 import pypdfium2.raw
 
 from emily.errors import PasswordRequired, ReadingError
+from emily.reading.annotations import typed_text
 from emily.reading.image import has_ink, ocr_page
 from emily.reading.layout import TextLine, is_garbage, paragraphs, without_ligatures
 from emily.reading.pages import Page
@@ -63,7 +65,10 @@ def _open(source: Source) -> Any:
     except UnicodeEncodeError:  # PDFium takes UTF-8 names only
         given = source.path.read_bytes()
     try:
-        return pypdfium2.PdfDocument(given)
+        document = pypdfium2.PdfDocument(given)
+        with contextlib.suppress(pypdfium2.PdfiumError):  # a broken form; its page is read
+            document.init_forms()  # so that the values in a form can be read and are drawn
+        return document
     except pypdfium2.PdfiumError as error:
         code = getattr(error, "err_code", None)
         if code == pypdfium2.raw.FPDF_ERR_PASSWORD:
@@ -99,6 +104,8 @@ def _page(document: Any, at: int, source: Source) -> Page:
     try:
         try:
             text = _layer(page)
+            if added := typed_text(document, page):
+                text = "\n\n".join(filter(None, [text, "\n".join(added)]))
         except pypdfium2.PdfiumError:
             text = ""
         solid = len("".join(text.split()))

@@ -107,7 +107,7 @@ def _pages(book: Workbook) -> Iterator[Page]:
                 yield Page(number, "", "unread", warning=warning)
                 continue
             if not rows:
-                yield Page(number, name, "text")
+                yield Page(number, "", "blank")
                 continue
             cut = None
             if capped:

@@ -68,45 +68,50 @@ def _named(path: Path) -> Iterator[Found]:
         yield Found(path, "failed", _reason(error))
         return
     if stat.S_ISDIR(status.st_mode):
-        yield from _folder(path, frozenset())
+        yield from _folder(path)
     else:
         yield _file(path, status.st_mode, named=True)
 
 
-def _folder(folder: Path, above: frozenset[tuple[int, int]]) -> Iterator[Found]:
-    """What a folder holds. ``above`` identifies the folders around it: a link back is a loop."""
-    try:
-        status = folder.stat()
-        key = (status.st_dev, status.st_ino)
-        if key in above:
-            yield Found(folder, "ignored", "a link to a folder that contains it")
-            return
-        with os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in entries)
-    except OSError as error:
-        yield Found(folder, "failed", _reason(error))
-        return
-    folders = []
-    for name in names:
-        path = folder / name
+def _folder(top: Path) -> Iterator[Found]:
+    """What a folder holds, to any depth, so without recursion."""
+    # Each folder with the keys of those around it: a link to one of them is a loop.
+    stack: list[tuple[Path, frozenset[tuple[int, int]]]] = [(top, frozenset())]
+    while stack:
+        folder, above = stack.pop()
         try:
-            mode = path.stat().st_mode
-        except FileNotFoundError:
-            what = "a link that leads nowhere" if path.is_symlink() else "it vanished meanwhile"
-            yield Found(path, "ignored", what)
-            continue
+            status = folder.stat()
+            key = (status.st_dev, status.st_ino)
+            if key in above:
+                yield Found(folder, "ignored", "a link to a folder that contains it")
+                continue
+            with os.scandir(folder) as entries:
+                names = sorted(entry.name for entry in entries)
         except OSError as error:
-            yield Found(path, "failed", _reason(error))
+            yield Found(folder, "failed", _reason(error))
             continue
-        if stat.S_ISDIR(mode):
-            if name.startswith("."):
-                yield Found(path, "ignored", "a hidden folder")
+        folders = []
+        for name in names:
+            found = _entry(folder / name)
+            if found is None:
+                folders.append(folder / name)
             else:
-                folders.append(path)
-        else:
-            yield _file(path, mode, named=False)
-    for path in folders:
-        yield from _folder(path, above | {key})
+                yield found
+        stack += [(path, above | {key}) for path in reversed(folders)]
+
+
+def _entry(path: Path) -> Found | None:
+    """An entry of a folder; ``None`` for a folder to look into."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        what = "a link that leads nowhere" if path.is_symlink() else "it vanished meanwhile"
+        return Found(path, "ignored", what)
+    except OSError as error:
+        return Found(path, "failed", _reason(error))
+    if not stat.S_ISDIR(mode):
+        return _file(path, mode, named=False)
+    return Found(path, "ignored", "a hidden folder") if path.name.startswith(".") else None
 
 
 def _file(path: Path, mode: int, *, named: bool) -> Found:

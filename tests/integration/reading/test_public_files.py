@@ -13,6 +13,7 @@ from emily.reading.reader import Reader
 
 ROOT = Path(__file__).parents[3]
 FILES = Path(os.environ.get("EMILY_BENCH_DATA", ROOT.parent / "shared" / "data")) / "files"
+_FATAL = ("crashed", "killed", "parser failed", "60 s")
 
 
 @pytest.mark.slow
@@ -27,9 +28,7 @@ async def test_every_file_ends_in_a_reading_or_an_error() -> None:
                 reading = await reader.read(path)
             except ReadingError as error:
                 outcomes[type(error).__name__] += 1
-                if any(
-                    word in str(error) for word in ("crashed", "killed", "parser failed", "60 s")
-                ):
+                if any(word in str(error) for word in _FATAL):
                     crashed.append(f"{path}: {error}")
             else:
                 outcomes[reading.kind] += 1

@@ -90,6 +90,16 @@ async def test_columns_are_read_in_the_order_written(reader: Reader, tmp_path: P
     assert text.index("left column line 5") < text.index("right column line 0")
 
 
+async def test_what_is_filled_into_a_form_is_read(reader: Reader, tmp_path: Path) -> None:
+    def draw(canvas: Any) -> None:
+        lines(canvas, "Application for a parking permit")
+        canvas.acroForm.textfield(name="Plate", value="AB 123 CD", x=72, y=600)
+        canvas.acroForm.textfield(name="Empty", x=72, y=500)
+
+    (text,) = texts(await reader.read(pdf(tmp_path / "a.pdf", draw)))
+    assert text == "Application for a parking permit\n\nPlate: AB 123 CD"
+
+
 async def test_passwords(reader: Reader, tmp_path: Path) -> None:
     def draw(canvas: Any) -> None:
         lines(canvas, SENTENCE)

@@ -98,22 +98,22 @@ async def test_the_worker_is_warm_confined_and_gone_at_the_end(tmp_path: Path) -
     path.write_text("text")
     reader = make(memory_mb=777)
     await reader.read(path)
-    process = reader._process
-    assert process is not None
+    pid = reader.worker_pid
+    assert pid is not None
     await reader.read(path)
-    assert reader._process is process
-    worker = psutil.Process(process.pid)
-    assert os.getsid(process.pid) == process.pid
+    assert reader.worker_pid == pid
+    worker = psutil.Process(pid)
+    assert os.getsid(pid) == pid
     if sys.platform == "linux":
         assert worker.rlimit(psutil.RLIMIT_AS) == (777 << 20, 777 << 20)
         assert worker.rlimit(psutil.RLIMIT_CORE) == (0, 0)
-        assert Path(f"/proc/{process.pid}/oom_score_adj").read_text() == "1000\n"
-        loaded = Path(f"/proc/{process.pid}/maps").read_text()
+        assert Path(f"/proc/{pid}/oom_score_adj").read_text() == "1000\n"
+        loaded = Path(f"/proc/{pid}/maps").read_text()
         assert "psycopg" not in loaded
         assert "onnxruntime" not in loaded
     assert "EMILY_HOME" not in worker.environ()
     await reader.close()
-    assert not psutil.pid_exists(process.pid)
+    assert not psutil.pid_exists(pid)
 
 
 async def test_a_worker_killed_between_files_is_replaced(tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ async def test_a_worker_killed_between_files_is_replaced(tmp_path: Path) -> None
     path.write_text("text")
     async with make() as reader:
         await reader.read(path)
-        assert reader._process is not None
-        os.kill(reader._process.pid, signal.SIGKILL)
+        assert reader.worker_pid is not None
+        os.kill(reader.worker_pid, signal.SIGKILL)
         assert (await reader.read(path)).pages[0].text == "text"
 
 
@@ -134,7 +134,7 @@ async def test_the_worker_dies_with_its_parent(tmp_path: Path) -> None:
         async def main():
             r = Reader(seconds=60, memory_mb=2048, file_mb=1, ocr=False, threads=1)
             await r.start()
-            print(r._process.pid, flush=True)
+            print(r.worker_pid, flush=True)
             await asyncio.sleep(60)
         asyncio.run(main())
     """
@@ -204,7 +204,7 @@ async def test_a_worker_that_fails_costs_one_file(
     error: type[ReadingError],
     reason: str,
 ) -> None:
-    monkeypatch.setattr("emily.reading.reader._GRACE", 1)
+    monkeypatch.setattr("emily.reading.process._GRACE", 1)
     good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
     good.write_text("x")
     bad.write_text("x")

@@ -183,7 +183,7 @@ def test_sheets_are_pages(tmp_path: Path, at: At, pages: Pages) -> None:
         "2026-07-02 10:05:00 | Affitto | 800\n\n | Totale | 0.3"
     )
     assert first.tables == (Table((2, 2), ((3, 3), (4, 4))),)
-    assert (second.number, second.text, second.tables) == (2, "Vuoto", ())
+    assert (second.number, second.text, second.route) == (2, "", "blank")
     assert "formulas without a stored value" in draft.warnings[0]
 
 
