@@ -90,12 +90,8 @@ class RapidOcr:
                         "EngineConfig.onnxruntime.inter_op_num_threads": 1,
                     }
                 )
-        except MemoryError:
-            raise OcrUnavailable(
-                "OCR does not fit into the memory limit (setting reading_memory_mb)"
-            ) from None
         except Exception as error:  # noqa: BLE001 - onnxruntime raises types of its own, many
-            raise OcrUnavailable(f"OCR cannot be loaded: {error}") from None
+            raise _unavailable(error) from None
 
     def recognise(self, image: Image) -> list[Line]:
         """Lines of text in a picture."""
@@ -103,10 +99,12 @@ class RapidOcr:
 
         try:
             result: Any = self._engine(np.asarray(image)[:, :, ::-1])  # the engine takes BGR
-        except MemoryError:
-            raise
+        except ImportError as error:  # parts of the engine are loaded at its first use
+            raise _unavailable(error) from None
         except Exception as error:  # noqa: BLE001 - cv2.error, onnxruntime errors, and others
-            raise ReadingError(f"OCR failed: {error}") from None
+            if _is_for_memory(error):
+                raise _unavailable(error) from None
+            raise ReadingError(f"OCR failed: {_last_line(error)}") from None
         if result is None or result.txts is None or result.boxes is None:
             return []
         return [
@@ -121,6 +119,25 @@ class RapidOcr:
             for text, score, box in zip(result.txts, result.scores, result.boxes, strict=True)
             if text.strip()
         ]
+
+
+def _unavailable(error: Exception) -> OcrUnavailable:
+    if _is_for_memory(error):
+        return OcrUnavailable(
+            "OCR does not fit into the memory limit (setting reading_memory_mb; it takes 1,024 MiB)"
+        )
+    return OcrUnavailable(f"OCR cannot be loaded: {_last_line(error)}")
+
+
+def _is_for_memory(error: Exception) -> bool:
+    words = ("failed to map", "bad_alloc", "allocate", "Insufficient memory")
+    return isinstance(error, MemoryError) or any(word in str(error) for word in words)
+
+
+def _last_line(error: Exception) -> str:
+    """What an error says; the engine packs whole tracebacks into one."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip(" .")]
+    return lines[-1] if lines else type(error).__name__
 
 
 def recognise(engine: Ocr, image: Image) -> list[Line]:

@@ -86,9 +86,10 @@ class Reader:
         Raises:
             PasswordRequired: it opens only with a password.
             UnsupportedKind: there is no reader for its content.
-            EmptyDocument: it was read and holds no text; the message says why, page by page.
+            EmptyDocument: it was read and holds no text.
             LimitExceeded: it ran into a limit of time, memory or size.
-            ReadingError: it is missing, unreadable or broken, or crashed its parser.
+            ReadingError: it is missing, unreadable or broken, crashed its parser, or none of its
+                pages could be read (scanned, and OCR is off); the message says why.
         """
         self._refuse(path)
         name = os.fsencode(path).decode("latin-1")
@@ -141,6 +142,7 @@ def _reading(pages: list[Page], done: dict[str, Any]) -> Reading:
 
     Raises:
         EmptyDocument: no page has text.
+        ReadingError: no page has text, and some could not be read.
         FrameError: a field of the worker's answer is not what it must be.
     """
     kind: Any = done.get("kind")
@@ -152,7 +154,8 @@ def _reading(pages: list[Page], done: dict[str, Any]) -> Reading:
         raise frames.FrameError("the worker's warnings are not a list, or too long a one")
     warnings = tuple(frames.checked_text({"warning": item}, "warning") for item in given)
     if not any(page.text.strip() for page in pages):
-        raise EmptyDocument(_why_empty(kind, pages))
+        unread = any(page.route == "unread" for page in pages)
+        raise (ReadingError if unread else EmptyDocument)(_why_empty(kind, pages))
     title = None if done.get("title") is None else frames.checked_text(done, "title")
     return Reading(kind, tuple(pages), citation, title, warnings)
 
