@@ -127,7 +127,7 @@ class Brain:
         """
         chosen = settings or load_settings(home)
         model = embedder or UseEmbedder(threads=chosen.threads)
-        languages = LanguageDetector(chosen.languages)
+        languages = LanguageDetector(chosen.languages, chosen.home / "cache")
         # The models load while the database connects; most openings need all of them.
         warming = asyncio.gather(asyncio.to_thread(languages.load), asyncio.to_thread(_warm, model))
         try:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
-from emily.errors import SettingError
+from emily.indexing.language_model import load_identifier
 
 __all__ = ["LanguageDetector"]
 
@@ -33,13 +34,15 @@ class LanguageDetector:
 
     Args:
         languages: ISO 639-1 codes.
+        cache: folder where the unpacked model is kept for the next process, if anywhere.
 
     Raises:
         SettingError: at the first use, when a language is not known to the identifier.
     """
 
-    def __init__(self, languages: tuple[str, ...]) -> None:
+    def __init__(self, languages: tuple[str, ...], cache: Path | None = None) -> None:
         self.languages = tuple(dict.fromkeys(languages))
+        self._cache = cache
         self._identifier: Any = None
         self._lock = Lock()
         self._latin_only = not _OTHER_SCRIPTS.intersection(self.languages)
@@ -65,7 +68,7 @@ class LanguageDetector:
         return str(code), float(probability)
 
     def load(self) -> None:
-        """Load the model now: 0.8 CPU-seconds, most of them without Python's lock."""
+        """Load the model now rather than with the first text."""
         self._identify()
 
     def document_language(self, text: str, confidence: float = 0.0) -> str | None:
@@ -94,18 +97,7 @@ class LanguageDetector:
     def _identify(self) -> Any:
         with self._lock:
             if self._identifier is None:
-                from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-                identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-                known = sorted(set(identifier.labels))
-                unknown = [code for code in self.languages if code not in known]
-                if unknown:
-                    raise SettingError(
-                        f"Setting 'languages' has {', '.join(unknown)}, which cannot be detected. "
-                        f"Languages: {', '.join(known)}"
-                    )
-                identifier.set_languages(self.languages)
-                self._identifier = identifier
+                self._identifier = load_identifier(self.languages, self._cache)
             return self._identifier
 
 

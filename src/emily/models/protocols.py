@@ -71,7 +71,11 @@ class Embedder(Protocol):
         ...
 
     def count(self, text: str) -> int:
-        """Tokens of ``text`` without markers; additive over words parted by white space."""
+        """Tokens of ``text`` without markers, at least one.
+
+        Additive over words parted by white space; what is not seen, such as a zero-width
+        space, counts when alone and may not count beside words, so that sums are a bound.
+        """
         ...
 
     def embed_queries(self, queries: Sequence[str]) -> Matrix:

