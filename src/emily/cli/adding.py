@@ -1,0 +1,160 @@
+"""The command ``add``: its progress while it runs, and what it came to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from emily.cli.plain import one_line
+from emily.cli.session import INTERRUPTED, AsJson, guarded, say_json, session_of
+from emily.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from emily.brain import Progress
+    from emily.indexing.report import FileOutcome, Outcome
+
+__all__ = ["add", "shown_progress"]
+
+_OUTCOMES: tuple[Outcome, ...] = (
+    "added",
+    "replaced",
+    "unchanged",
+    "duplicate",
+    "failed",
+    "ignored",
+)
+_ALL_LISTED = 20
+"""Up to so many files are all listed; of more, only those with something to say."""
+
+
+@guarded
+def add(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
+    as_json: AsJson = False,
+) -> None:
+    """Add files and folders.
+
+    A folder is searched whole. A file that changed since is read again and replaced; one that
+    did not is left alone; one that the archive holds already under another name is a duplicate.
+    A file that cannot be read stops no other.
+
+    Ctrl-C ends it; what was finished is kept. The exit code is 1 if any file failed.
+    """
+    if not any(os.path.lexists(path.expanduser()) for path in paths):
+        given = ", ".join(repr(str(path)) for path in paths)
+        raise InputError(f"There is no such file or folder: {given}")
+    finished: list[FileOutcome] = []
+    total = 0
+    try:
+        with shown_progress() as show:
+
+            def tell(progress: Progress) -> None:
+                nonlocal total
+                total = progress.total
+                if progress.outcome is not None:
+                    finished.append(progress.outcome)
+                show(progress)
+
+            report = session_of(context).run(lambda brain: brain.add(paths, progress=tell))
+    except KeyboardInterrupt:
+        _tell_interrupted(finished, total, as_json)
+        raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        from emily.cli.contract import add_output
+
+        say_json(add_output(report.files))
+    else:
+        _print_report(report.files)
+    if any(file.outcome == "failed" for file in report.files):
+        raise typer.Exit(1)
+
+
+@contextmanager
+def shown_progress() -> Iterator[Callable[[Progress], None]]:
+    """Show progress on stderr: a bar on a terminal, else a line for each file that is finished."""
+    if not sys.stderr.isatty():
+        yield _tell_line
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+    from rich.table import Column
+
+    from emily.cli.printing import errors
+
+    columns = (
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn(
+            "{task.description}",
+            markup=False,
+            table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1),
+        ),
+    )
+    with Bar(*columns, console=errors(), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(progress: Progress) -> None:
+            bar.update(
+                task,
+                total=progress.total,
+                completed=progress.done,
+                description=one_line(progress.path.name),
+            )
+
+        yield show
+
+
+def _tell_line(progress: Progress) -> None:
+    if progress.outcome is None:
+        return
+    done, total = progress.done, progress.total
+    path = one_line(str(progress.path))
+    typer.echo(f"{done}/{total} {progress.outcome.outcome} {path}", err=True)
+
+
+def _tell_interrupted(finished: Sequence[FileOutcome], total: int, as_json: bool) -> None:
+    if not finished:
+        kept = "No file was finished"
+    elif len(finished) == 1:
+        kept = f"1 of {total} files was finished and is kept"
+    else:
+        kept = f"{len(finished)} of {total} files were finished and are kept"
+    message = f"Interrupted. {kept}. Run the same command again to go on."
+    if as_json:
+        from emily.cli.contract import interrupted_add_output
+
+        say_json(interrupted_add_output(finished, message))
+    elif finished:
+        _print_report(finished)
+    typer.echo(f"emily: {message}", err=True)
+
+
+def _print_report(files: Sequence[FileOutcome]) -> None:
+    from emily.cli.printing import output, table
+
+    console = output()
+    if not files:
+        console.print("There is no file in it.")
+        return
+    listed = [
+        file
+        for file in files
+        if len(files) <= _ALL_LISTED or file.reason is not None or file.outcome == "failed"
+    ]
+    if listed:
+        rows = [(file.outcome, file.document, file.path, file.reason) for file in listed]
+        console.print(table(("outcome", "document", "file", "reason"), rows))
+    counts = Counter(file.outcome for file in files)
+    parts = [f"{counts[outcome]} {outcome}" for outcome in _OUTCOMES if counts[outcome]]
+    noun = "file" if len(files) == 1 else "files"
+    console.print(f"{len(files)} {noun}: {', '.join(parts)}")

@@ -1,0 +1,98 @@
+"""An answer as a person reads it: documents, their passages, and after them the notices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from emily.cli.excerpts import WordFinder, best_window
+from emily.cli.explaining import explained
+from emily.cli.plain import one_line, plain
+from emily.cli.printing import barred, harmless, output, percent, wrapped
+from emily.retrieval.rendering import cited
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+    from emily.retrieval.answer import Answer, Passage, Result
+
+__all__ = ["print_answer"]
+
+_EXCERPT_LINES = 12
+_ROUTES = {"ocr": "read by OCR", "vision": "read by a vision model"}
+
+
+def print_answer(answer: Answer, *, languages: tuple[str, ...], full: bool, explain: bool) -> None:
+    """Print an answer on stdout.
+
+    Every line of a document's text stands behind a bar, so that it cannot pass for a notice.
+
+    Args:
+        answer: what was found.
+        languages: of the archive; their function words are not marked in passages.
+        full: print passages whole, not only the lines that fit the question best.
+        explain: print the trace as well.
+    """
+    console = output()
+    finder = WordFinder(answer, languages)
+    for rank, result in enumerate(answer.results, start=1):
+        for line in _heading(rank, result):
+            console.print(line)
+        for passage in result.passages:
+            for line in _passage(passage, finder, console, full=full):
+                console.print(line)
+        console.print()
+    notices = answer.notices
+    if not answer.results and not notices:
+        notices = ("Nothing was found.",)
+    for notice in notices:
+        console.print(Text.assemble(("Notice: ", "bold yellow"), plain(notice)))
+    if explain:
+        for block in explained(answer.trace, answer.timings_ms):
+            console.print(block)
+
+
+def _heading(rank: int, result: Result) -> Iterator[Text]:
+    document = result.document
+    heading = Text.assemble((f"{rank}. {one_line(document.name)}", "bold"))
+    if (probability := percent(result.score)) is not None:
+        heading.append(f"  {probability}", "green")
+    heading.append(f"  document {document.id}", "dim")
+    yield heading
+    yield Text(f"   {one_line(document.path)}", "dim")
+    if document.description:
+        yield Text(f"   {one_line(document.description)}")
+
+
+def _passage(
+    passage: Passage, finder: WordFinder, console: Console, *, full: bool
+) -> Iterator[Text]:
+    text = harmless(passage.text.strip("\n"))
+    for start, end in finder.spans(text.plain):
+        text.stylize("bold yellow", start, end)
+    lines = wrapped(text, console)
+    first, last = 0, len(lines)
+    if not full and len(lines) > _EXCERPT_LINES:
+        first = best_window([finder.support(line.plain) for line in lines], _EXCERPT_LINES)
+        last = first + _EXCERPT_LINES
+    citation = Text(f"   {_citation(passage)}", "cyan")
+    if last - first < len(lines):
+        citation.append(f" (lines {first + 1}-{last} of {len(lines)}; --full shows all)", "dim")
+    yield citation
+    if passage.header:
+        yield from map(barred, wrapped(Text(one_line(passage.header), "italic"), console))
+    yield from map(barred, lines[first:last])
+
+
+def _citation(passage: Passage) -> str:
+    parts = [cited(passage)]
+    if (probability := percent(passage.score)) is not None:
+        parts.append(probability)
+    if passage.source == "note":
+        parts.append("note of the owner")
+    if passage.route in _ROUTES:
+        parts.append(_ROUTES[passage.route])
+    return ", ".join(parts)

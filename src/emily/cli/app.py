@@ -1,0 +1,109 @@
+"""The app: its commands, its global options, and the program ``emily``.
+
+A command imports the brain when it runs, not before, so that ``emily --help`` is quick.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from emily.cli import adding, documents, health, searching
+from emily.cli.session import Session
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="emily",
+    help=(
+        "A second brain on your own machine: everything you keep becomes searchable, in any "
+        "language, and every answer cites its page."
+    ),
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    # Help without Rich: it is there at once, and it is the same text in docs/cli.md.
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command("add")(adding.add)
+app.command("search")(searching.search)
+app.command("ask")(searching.ask)
+app.command("list")(documents.list_documents)
+app.command("show")(documents.show)
+app.command("remove")(documents.remove)
+app.command("reindex")(documents.reindex)
+app.command("status")(health.status)
+app.command("doctor")(health.doctor)
+app.command("stop")(health.stop)
+app.command("settings")(health.settings)
+app.command("version")(health.version)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        health.version(as_json=False)
+        raise typer.Exit
+
+
+@app.callback()
+def _begin(
+    context: typer.Context,
+    home: Annotated[
+        Path | None,
+        typer.Option(
+            "--home",
+            metavar="PATH",
+            help="Folder of all data. Without it EMILY_HOME, else the platform's data folder.",
+            show_default=False,
+        ),
+    ] = None,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Log more to stderr. EMILY_LOG sets the level: debug, info, warning, error.",
+        ),
+    ] = False,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    session = context.ensure_object(Session)
+    session.home = home
+    session.verbose = verbose
+
+
+def main() -> None:
+    """The program: run the command of ``sys.argv`` and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal of another encoding shows escapes instead of ending the program.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app(prog_name="emily")
+    except BrokenPipeError:
+        sys.exit(_closed_pipe())
+    finally:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            sys.exit(_closed_pipe())
+
+
+def _closed_pipe() -> int:
+    """Whoever read our output has ended (``| head``): no error to tell anyone."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1

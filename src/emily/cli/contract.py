@@ -1,0 +1,476 @@
+"""The JSON that every command prints with ``--json``: a contract, described in docs/json.md.
+
+One dataclass a command. ``SCHEMA_VERSION`` changes when a field goes, changes its meaning or its
+type; fields may be added under the same version.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+if TYPE_CHECKING:
+    from emily.brain import Check, DocumentDetail, DocumentInfo, Status
+    from emily.cli.settings import SettingInfo
+    from emily.indexing.report import FileOutcome
+    from emily.retrieval.answer import Answer, Passage, Result
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "AddOutput",
+    "DoctorOutput",
+    "ErrorOutput",
+    "ExplainedSearchOutput",
+    "InterruptedAddOutput",
+    "ListOutput",
+    "Output",
+    "ReindexOutput",
+    "RemoveOutput",
+    "SearchOutput",
+    "SettingsOutput",
+    "ShowOutput",
+    "StatusOutput",
+    "StopOutput",
+    "VersionOutput",
+    "add_output",
+    "as_text",
+    "doctor_output",
+    "error_output",
+    "interrupted_add_output",
+    "list_output",
+    "reindex_output",
+    "remove_output",
+    "search_output",
+    "settings_output",
+    "show_output",
+    "status_output",
+    "stop_output",
+    "version_output",
+]
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What every command's document has."""
+
+    schema_version: Annotated[int, "Version of this contract."] = SCHEMA_VERSION
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentPart:
+    """A document as a result names it."""
+
+    id: Annotated[int, "Id of the document, for `ask`, `show` and `remove`."]
+    name: Annotated[str, "Its file name."]
+    path: Annotated[str, "Absolute path of the file."]
+    kind: Annotated[str, "Format as decided by content: `pdf`, `docx`, `image` …"]
+    description: Annotated[str | None, "One sentence about it, if there is one."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassagePart:
+    """A passage of a result."""
+
+    pages: Annotated[
+        tuple[int, int] | None,
+        "First and last page it spans; `null` where the format has no pages.",
+    ]
+    lines: Annotated[
+        tuple[int, int] | None,
+        "First and last line it spans, from 1; `null` where lines mean nothing.",
+    ]
+    start: Annotated[int, "Offset of its first character in the document's text, from 0."]
+    end: Annotated[int, "Offset behind its last character."]
+    route: Annotated[str, "How its pages were read: `text`, `ocr`, `vision` …"]
+    source: Annotated[
+        Literal["original", "note"], "`original` text, or a `note` that the owner added."
+    ]
+    score: Annotated[
+        float | None,
+        "Probability that it helps to answer, 0 to 1; `null` in an answer by words alone.",
+    ]
+    text: Annotated[str, "The text, exactly as it stands from `start` to `end`."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultPart:
+    """A document that was found, with its passages."""
+
+    document: Annotated[DocumentPart, "The document."]
+    score: Annotated[float | None, "Score of its best passage."]
+    passages: Annotated[list[PassagePart], "Its passages."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOutput(Output):
+    """`emily search` and `emily ask`."""
+
+    query: Annotated[str, "The question as it was asked."]
+    results: Annotated[list[ResultPart], "Best document first; none is a valid answer."]
+    notices: Annotated[list[str], "Sentences of Emily's own about this answer."]
+    timings_ms: Annotated[
+        dict[str, float], "Milliseconds of each stage, in the order in which they ran."
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainedSearchOutput(SearchOutput):
+    """The same with `--explain`."""
+
+    trace: Annotated[dict[str, Any], "What each stage did to each candidate."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilePart:
+    """One file of an `add`."""
+
+    path: Annotated[str, "Absolute path of the file."]
+    outcome: Annotated[
+        Literal["added", "replaced", "unchanged", "duplicate", "failed", "ignored"],
+        "What became of it: `added`, `replaced`, `unchanged`, `duplicate`, `failed` or `ignored`.",
+    ]
+    document: Annotated[int | None, "Id of the document that holds its content, if any."]
+    reason: Annotated[
+        str | None, "Why it failed, was ignored or is a duplicate; what of it was not read."
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddOutput(Output):
+    """`emily add`."""
+
+    files: Annotated[list[FilePart], "The files, in the order they were finished."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorPart:
+    """What went wrong."""
+
+    type: Annotated[str, "Name of the error, such as `UnknownDocument`."]
+    message: Annotated[str, "The sentence that the user reads."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErrorOutput(Output):
+    """Any command that failed."""
+
+    error: Annotated[ErrorPart, "What went wrong."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterruptedAddOutput(ErrorOutput):
+    """`emily add` that was interrupted."""
+
+    files: Annotated[list[FilePart], "The files that were finished; they are kept."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentInfoPart(DocumentPart):
+    """A document as the catalogue knows it."""
+
+    paths: Annotated[list[str], "All paths at which its content was found."]
+    language: Annotated[str | None, "ISO 639-1 code, if it was recognised."]
+    pages: Annotated[int, "Number of pages."]
+    chunks: Annotated[int, "Number of searchable pieces."]
+    characters: Annotated[int, "Length of its text."]
+    bytes: Annotated[int, "Size of the file."]
+    added_at: Annotated[str, "When it was added, ISO 8601 with time zone."]
+    warnings: Annotated[list[str], "What of it was not read, and why."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListOutput(Output):
+    """`emily list`."""
+
+    documents: Annotated[list[DocumentInfoPart], "All documents."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PagePart:
+    """A page of a document."""
+
+    number: Annotated[int, "Number of the page, from 1."]
+    route: Annotated[str, "How it was read: `text`, `ocr`, `vision`, `blank`, `unread`."]
+    characters: Annotated[int, "Length of its text."]
+    warning: Annotated[str | None, "What of it was not read, and why."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowOutput(Output):
+    """`emily show`."""
+
+    document: Annotated[DocumentInfoPart, "The document."]
+    title: Annotated[str | None, "The title that the file gives itself."]
+    pages: Annotated[list[PagePart], "Its pages in order."]
+    routes: Annotated[dict[str, int], "Number of pages by route."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveOutput(Output):
+    """`emily remove`."""
+
+    removed: Annotated[DocumentInfoPart, "What the document was."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReindexOutput(Output):
+    """`emily reindex`."""
+
+    reindexed: Annotated[int, "Number of documents that were indexed anew."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatusOutput(Output):
+    """`emily status`."""
+
+    home: Annotated[str, "Folder of all data."]
+    database: Annotated[str, "Which database, and its state; never a password."]
+    documents: Annotated[int, "Number of documents."]
+    chunks: Annotated[int, "Number of searchable pieces."]
+    pages: Annotated[int, "Number of pages."]
+    words: Annotated[int, "Number of words in the vocabulary."]
+    bytes: Annotated[int, "Size of the database."]
+    languages: Annotated[dict[str, int], "Number of documents by language."]
+    kinds: Annotated[dict[str, int], "Number of documents by format."]
+    stale: Annotated[int, "Documents that `emily reindex` would index anew."]
+    model: Annotated[str, "The embedder whose vectors the index holds."]
+    problems: Annotated[list[str], "What is not as it should be."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckPart:
+    """One check of the doctor."""
+
+    name: Annotated[str, "What was looked at."]
+    ok: Annotated[bool, "Whether it is as it should be."]
+    detail: Annotated[str, "What was found."]
+    help: Annotated[str | None, "The command or line that mends it."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorOutput(Output):
+    """`emily doctor`."""
+
+    ok: Annotated[bool, "Whether every check is."]
+    checks: Annotated[list[CheckPart], "The checks."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopOutput(Output):
+    """`emily stop`."""
+
+    stopped: Annotated[bool, "Whether a server was running and has been stopped."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingPart:
+    """One setting."""
+
+    name: Annotated[str, "Its name, in `settings.toml`."]
+    value: Annotated[Any, "The value in force; passwords are left out."]
+    default: Annotated[Any, "The value if nothing is set."]
+    bounds: Annotated[str | None, "The values allowed."]
+    stale: Annotated[str | None, "What a change makes stale, until `emily reindex`."]
+    source: Annotated[
+        Literal["option", "environment", "file", "default"],
+        "Where the value comes from: `option`, `environment`, `file` or `default`.",
+    ]
+    description: Annotated[str, "What it is for."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingsOutput(Output):
+    """`emily settings`."""
+
+    settings: Annotated[list[SettingPart], "All settings."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionOutput(Output):
+    """`emily version`."""
+
+    version: Annotated[str, "Version of Emily."]
+
+
+def search_output(answer: Answer, *, explain: bool) -> SearchOutput:
+    """The answer to a search or a question; with its trace if it is to be explained."""
+    fields: dict[str, Any] = {
+        "query": answer.query,
+        "results": [_result(result) for result in answer.results],
+        "notices": list(answer.notices),
+        "timings_ms": dict(answer.timings_ms),
+    }
+    if explain:
+        return ExplainedSearchOutput(**fields, trace=answer.trace)
+    return SearchOutput(**fields)
+
+
+def add_output(files: Iterable[FileOutcome]) -> AddOutput:
+    """What became of each file."""
+    return AddOutput(files=[_file(file) for file in files])
+
+
+def interrupted_add_output(files: Iterable[FileOutcome], message: str) -> InterruptedAddOutput:
+    """What became of the files that were finished before an interruption."""
+    error = ErrorPart(type="Interrupted", message=message)
+    return InterruptedAddOutput(files=[_file(file) for file in files], error=error)
+
+
+def error_output(type_name: str, message: str) -> ErrorOutput:
+    """A command that failed."""
+    return ErrorOutput(error=ErrorPart(type=type_name, message=message))
+
+
+def list_output(documents: Iterable[DocumentInfo]) -> ListOutput:
+    """All documents."""
+    return ListOutput(documents=[_info(document) for document in documents])
+
+
+def show_output(detail: DocumentDetail) -> ShowOutput:
+    """One document, page by page."""
+    pages = [
+        PagePart(
+            number=page.number,
+            route=page.route,
+            characters=page.characters,
+            warning=page.warning,
+        )
+        for page in detail.pages
+    ]
+    return ShowOutput(
+        document=_info(detail.info), title=detail.title, pages=pages, routes=dict(detail.routes)
+    )
+
+
+def remove_output(info: DocumentInfo) -> RemoveOutput:
+    """What was forgotten."""
+    return RemoveOutput(removed=_info(info))
+
+
+def reindex_output(count: int) -> ReindexOutput:
+    """How many documents were indexed anew."""
+    return ReindexOutput(reindexed=count)
+
+
+def status_output(status: Status) -> StatusOutput:
+    """The state of the archive."""
+    return StatusOutput(
+        home=status.home,
+        database=status.database,
+        documents=status.documents,
+        chunks=status.chunks,
+        pages=status.pages,
+        words=status.words,
+        bytes=status.bytes,
+        languages=dict(status.languages),
+        kinds=dict(status.kinds),
+        stale=status.stale,
+        model=status.model,
+        problems=list(status.problems),
+    )
+
+
+def doctor_output(checks: Sequence[Check]) -> DoctorOutput:
+    """What the doctor found."""
+    parts = [
+        CheckPart(name=check.name, ok=check.ok, detail=check.detail, help=check.help)
+        for check in checks
+    ]
+    return DoctorOutput(ok=all(part.ok for part in parts), checks=parts)
+
+
+def stop_output(stopped: bool) -> StopOutput:
+    """Whether a server was stopped."""
+    return StopOutput(stopped=stopped)
+
+
+def settings_output(settings: Iterable[SettingInfo]) -> SettingsOutput:
+    """All settings."""
+    parts = [
+        SettingPart(
+            name=setting.name,
+            value=setting.value,
+            default=setting.default,
+            bounds=setting.bounds,
+            stale=setting.stale,
+            source=setting.source,
+            description=setting.description,
+        )
+        for setting in settings
+    ]
+    return SettingsOutput(settings=parts)
+
+
+def version_output(version: str) -> VersionOutput:
+    """The version."""
+    return VersionOutput(version=version)
+
+
+def as_text(document: Output, encoding: str) -> str:
+    """One JSON document as text that can be written in ``encoding``, whatever it holds.
+
+    Where that is not UTF-8, all beyond ASCII is escaped. A lone surrogate (a byte of a file
+    name that is not UTF-8) is always escaped: JSON can say it, UTF-8 cannot.
+    """
+    utf8 = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+    text = json.dumps(
+        dataclasses.asdict(document), ensure_ascii=not utf8, indent=2, allow_nan=False
+    )
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _result(result: Result) -> ResultPart:
+    document = result.document
+    return ResultPart(
+        document=DocumentPart(
+            id=document.id,
+            name=document.name,
+            path=document.path,
+            kind=document.kind,
+            description=document.description,
+        ),
+        score=result.score,
+        passages=[_passage(passage) for passage in result.passages],
+    )
+
+
+def _passage(passage: Passage) -> PassagePart:
+    return PassagePart(
+        pages=passage.pages,
+        lines=passage.lines,
+        start=passage.start,
+        end=passage.end,
+        route=passage.route,
+        source=passage.source,
+        score=passage.score,
+        text=passage.text,
+    )
+
+
+def _file(file: FileOutcome) -> FilePart:
+    return FilePart(
+        path=str(file.path), outcome=file.outcome, document=file.document, reason=file.reason
+    )
+
+
+def _info(info: DocumentInfo) -> DocumentInfoPart:
+    return DocumentInfoPart(
+        id=info.id,
+        name=info.name,
+        path=info.path,
+        kind=info.kind,
+        description=info.description,
+        paths=list(info.paths),
+        language=info.language,
+        pages=info.pages,
+        chunks=info.chunks,
+        characters=info.characters,
+        bytes=info.bytes,
+        added_at=info.added_at.isoformat(),
+        warnings=list(info.warnings),
+    )

@@ -1,0 +1,147 @@
+"""The commands about Emily herself: ``status``, ``doctor``, ``stop``, ``settings``, ``version``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from emily.cli.plain import one_line, plain
+from emily.cli.session import AsJson, guarded, say_json, session_of
+from emily.errors import StoreError
+
+if TYPE_CHECKING:
+    from emily.brain import Check, Status
+
+__all__ = ["doctor", "settings", "status", "stop", "version"]
+
+
+@guarded
+def status(context: typer.Context, as_json: AsJson = False) -> None:
+    """Say what the archive holds and what is wrong with it."""
+    found = session_of(context).run(lambda brain: brain.status())
+    if as_json:
+        from emily.cli.contract import status_output
+
+        say_json(status_output(found))
+    else:
+        _print_status(found)
+
+
+@guarded
+def doctor(context: typer.Context, as_json: AsJson = False) -> None:
+    """Check that every part works, and say how to mend what does not.
+
+    Tries the database, the models, OCR and the disk for real. The exit code is 1 if a check
+    fails.
+    """
+    checks = _examined(context)
+    if as_json:
+        from emily.cli.contract import doctor_output
+
+        say_json(doctor_output(checks))
+    else:
+        for check in checks:
+            typer.echo(f"{'ok  ' if check.ok else 'FAIL'}  {check.name}: {plain(check.detail)}")
+            if check.help is not None:
+                typer.echo(f"      mend it with: {plain(check.help)}")
+    if not all(check.ok for check in checks):
+        raise typer.Exit(1)
+
+
+@guarded
+def stop(context: typer.Context, as_json: AsJson = False) -> None:
+    """Stop the embedded database server.
+
+    It runs on after a command so that the next one is quick. What was acknowledged is safe, and
+    the next command starts it again. A server of your own (EMILY_DATABASE_URL) is left alone.
+    """
+    session = session_of(context)
+    chosen = session.settings()
+    own = chosen.database_url is not None
+    stopped = False if own else session.stop_server(chosen)
+    if as_json:
+        from emily.cli.contract import stop_output
+
+        say_json(stop_output(stopped))
+    elif own:
+        typer.echo("The database is your own server (EMILY_DATABASE_URL); it is left alone.")
+    else:
+        typer.echo("The database server is stopped." if stopped else "No server was running.")
+
+
+@guarded
+def settings(context: typer.Context, as_json: AsJson = False) -> None:
+    """List every setting and its value.
+
+    A value comes from an environment variable EMILY_NAME, else from settings.toml in the home
+    folder, else from the default. What a change makes stale is indexed again with: emily reindex
+    """
+    from emily.cli.printing import cell
+    from emily.cli.settings import list_settings
+
+    session = session_of(context)
+    found = list_settings(session.settings(), given_home=session.home is not None)
+    if as_json:
+        from emily.cli.contract import settings_output
+
+        say_json(settings_output(found))
+        return
+    for item in found:
+        origin = "the default" if item.source == "default" else f"from {item.source}"
+        notes = [item.description]
+        if item.source != "default" and item.default is not None:
+            notes.append(f"Default: {cell(item.default)}.")
+        if item.bounds:
+            notes.append(f"Allowed: {item.bounds}.")
+        if item.stale:
+            notes.append(f"A change makes stale: {item.stale}.")
+        typer.echo(
+            f"{item.name} = {'not set' if item.value is None else cell(item.value)}", nl=False
+        )
+        typer.echo(f"  ({origin})\n    {' '.join(notes)}")
+
+
+@guarded
+def version(as_json: AsJson = False) -> None:
+    """Print the version."""
+    from importlib import metadata
+
+    number = metadata.version("emily")
+    if as_json:
+        from emily.cli.contract import version_output
+
+        say_json(version_output(number))
+    else:
+        typer.echo(f"emily {number}")
+
+
+def _examined(context: typer.Context) -> list[Check]:
+    """The brain's own checks; if the database does not open, that is the finding."""
+    try:
+        return list(session_of(context).run(lambda brain: brain.doctor()))
+    except StoreError as error:
+        from emily.brain import Check
+
+        return [Check("database", False, str(error), None)]
+
+
+def _print_status(found: Status) -> None:
+    from emily.cli.printing import facts, output, size
+
+    console = output()
+    pairs = [
+        ("home", found.home),
+        ("database", f"{found.database}, {size(found.bytes)}"),
+        ("model", found.model),
+        ("documents", found.documents),
+        ("pages", found.pages),
+        ("chunks", found.chunks),
+        ("words", found.words),
+        ("languages", found.languages or None),
+        ("kinds", found.kinds or None),
+        ("stale", found.stale or None),
+    ]
+    console.print(facts(pairs))
+    for problem in found.problems:
+        console.print(f"Problem: {one_line(problem)}")

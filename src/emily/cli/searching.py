@@ -1,0 +1,68 @@
+"""The commands that find passages: ``search`` and ``ask``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from emily.cli.session import AsJson, Document, Session, guarded, say_json, session_of
+
+if TYPE_CHECKING:
+    from emily.retrieval.answer import Answer
+
+__all__ = ["ask", "search"]
+
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", min=1, max=100, help="At most so many passages.", show_default=False),
+]
+Full = Annotated[bool, typer.Option("--full", help="Print long passages whole.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show what each stage did, and its time.")]
+
+
+@guarded
+def search(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words or a question.")],
+    limit: Limit = None,
+    full: Full = False,
+    explain: Explain = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find passages in all documents.
+
+    Ask in any language that the archive holds. Each passage names its document, its page or
+    lines, and the probability that it helps to answer. Fewer passages than asked for, or none,
+    is a valid answer; a notice then says why.
+    """
+    session = session_of(context)
+    answer = session.run(lambda brain: brain.search(query, limit=limit))
+    _show(session, answer, full=full, explain=explain, as_json=as_json)
+
+
+@guarded
+def ask(
+    context: typer.Context,
+    document: Document,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="Words or a question.")],
+    limit: Limit = None,
+    full: Full = False,
+    explain: Explain = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the passages of one document that answer a question."""
+    session = session_of(context)
+    answer = session.run(lambda brain: brain.ask(document, question, limit=limit))
+    _show(session, answer, full=full, explain=explain, as_json=as_json)
+
+
+def _show(session: Session, answer: Answer, *, full: bool, explain: bool, as_json: bool) -> None:
+    if as_json:
+        from emily.cli.contract import search_output
+
+        say_json(search_output(answer, explain=explain))
+        return
+    from emily.cli.answering import print_answer
+
+    print_answer(answer, languages=session.settings().languages, full=full, explain=explain)

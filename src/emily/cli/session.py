@@ -1,0 +1,164 @@
+"""What every command shares: the brain it opens, how it prints, how it fails.
+
+A session is the context object of the app. A caller may hand in its own
+(``CliRunner().invoke(app, arguments, obj=Session(open_brain=...))``); else the real one is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
+
+import typer
+
+from emily.cli.plain import plain
+from emily.errors import EmilyError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from emily.brain import Brain
+    from emily.cli.contract import Output
+    from emily.settings import Settings
+
+__all__ = ["INTERRUPTED", "AsJson", "Document", "Session", "guarded", "say_json", "session_of"]
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as of a process that SIGINT ended."""
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document (docs/json.md).")]
+Document = Annotated[
+    str, typer.Argument(metavar="DOC", help="Id, exact name or path of a document.")
+]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def _open_brain(settings: Settings) -> AbstractAsyncContextManager[Brain]:
+    from emily.brain import Brain
+
+    return Brain.open(settings)
+
+
+def _stop_server(settings: Settings) -> bool:
+    from emily.store import EmbeddedServer
+
+    return EmbeddedServer(settings.home).stop()
+
+
+def _interactive() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+@dataclass
+class Session:
+    """One run of the command line.
+
+    Attributes:
+        open_brain: opens the brain of a home folder.
+        stop_server: ends that home's embedded database server; gives whether one was running.
+        home: the folder of ``--home``, ``None`` if it was not given.
+        verbose: whether ``--verbose`` was given.
+        interactive: whether there is someone to ask.
+    """
+
+    open_brain: Callable[[Settings], AbstractAsyncContextManager[Brain]] = _open_brain
+    stop_server: Callable[[Settings], bool] = _stop_server
+    home: Path | None = None
+    verbose: bool = False
+    interactive: Callable[[], bool] = _interactive
+
+    def settings(self) -> Settings:
+        """The settings of the home folder.
+
+        Raises:
+            SettingError: one of them cannot be used.
+        """
+        from emily.settings import load_settings
+
+        return load_settings(self.home)
+
+    def run(self, work: Callable[[Brain], Awaitable[_T]]) -> _T:
+        """Open the brain, do some work with it, close it.
+
+        Raises:
+            EmilyError: whatever the brain raises.
+            KeyboardInterrupt: on Ctrl-C, after the brain was closed in order.
+        """
+        from emily.cli.logs import configure_logs, log_level
+
+        configure_logs(log_level(self.verbose))
+        settings = self.settings()
+
+        async def opened() -> _T:
+            async with self.open_brain(settings) as brain:
+                return await work(brain)
+
+        return asyncio.run(opened())
+
+
+def session_of(context: typer.Context) -> Session:
+    """The session of a command's context."""
+    session = context.find_object(Session)
+    if session is None:
+        raise RuntimeError("The app's callback has not run: no session in the context.")
+    return session
+
+
+def guarded(command: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Let a command fail as the user expects it: one message, an exit code, no traceback.
+
+    The message goes to stderr; with ``--json`` the error is the JSON document on stdout as well.
+    ``EMILY_DEBUG=1`` adds the traceback.
+    """
+
+    @functools.wraps(command)
+    def run(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        as_json = bool(kwargs.get("as_json"))
+        try:
+            return command(*args, **kwargs)
+        except EmilyError as error:
+            _fail(type(error).__name__, str(error), as_json)
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt:
+            _fail("Interrupted", "Interrupted.", as_json)
+            raise typer.Exit(INTERRUPTED) from None
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except Exception as error:  # noqa: BLE001 - the last line of defence of a program
+            name = type(error).__name__
+            _fail(
+                name,
+                f"Unexpected error, {name}: {error}\n"
+                "Run the command again with EMILY_DEBUG=1 to see where it comes from.",
+                as_json,
+            )
+            raise typer.Exit(1) from None
+
+    return run
+
+
+def say_json(output: Output) -> None:
+    """Print the JSON document of a command on stdout."""
+    from emily.cli.contract import as_text
+
+    typer.echo(as_text(output, sys.stdout.encoding or "utf-8"))
+
+
+def _fail(type_name: str, message: str, as_json: bool) -> None:
+    if os.environ.get("EMILY_DEBUG", "") not in ("", "0"):
+        import traceback
+
+        typer.echo(plain(traceback.format_exc()), err=True)
+    if as_json:
+        from emily.cli.contract import error_output
+
+        say_json(error_output(type_name, message))
+    typer.echo(f"emily: {plain(message)}", err=True)

@@ -1,0 +1,205 @@
+"""A brain with two documents, for the command line: answers at once, fails when told to."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from emily.brain import Progress
+from emily.errors import UnknownDocument
+from emily.indexing.catalogue import DocumentDetail, DocumentInfo, PageInfo
+from emily.indexing.report import AddReport, FileOutcome
+from emily.measure.health import Check, Status
+from emily.retrieval.answer import Answer, DocumentRef, Passage, Result
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from emily.settings import Settings
+
+LEASE = DocumentInfo(
+    id=1,
+    name="lease.pdf",
+    path="/papers/lease.pdf",
+    paths=("/papers/lease.pdf", "/backup/lease.pdf"),
+    kind="pdf",
+    language="en",
+    pages=2,
+    chunks=3,
+    characters=2100,
+    bytes=48_213,
+    added_at=datetime(2026, 3, 1, 9, 30, tzinfo=UTC),
+    description=None,
+    warnings=("Page 2 is blank.",),
+)
+RECIPE = DocumentInfo(
+    id=2,
+    name="torta.md",
+    path="/papers/torta.md",
+    paths=("/papers/torta.md",),
+    kind="markdown",
+    language="it",
+    pages=1,
+    chunks=1,
+    characters=300,
+    bytes=305,
+    added_at=datetime(2026, 3, 2, 18, 0, tzinfo=UTC),
+    description="How to bake a cake.",
+    warnings=(),
+)
+PAGES = (PageInfo(1, "text", 2100, None), PageInfo(2, "blank", 0, "The page has no ink."))
+TRACE: dict[str, Any] = {
+    "query": {"text": "rent of the flat", "words": ["rent", "flat"]},
+    "neighbours": {
+        "terms": [
+            {
+                "surface": "rent",
+                "term": "rent",
+                "weight": 1.0,
+                "neighbours": [{"surface": "canone", "term": "canon", "weight": 0.61}],
+            }
+        ]
+    },
+    "vector_arm": {"ranking": [{"rank": 1, "chunk": 7, "score": 0.41}]},
+    "lexical_arm": {"empty_because": "no term of the question occurs", "ranking": []},
+    "fusion": {
+        "name": "sum",
+        "candidates": [{"chunk": 7, "name": "lease.pdf", "vector": 0.41, "lexical": None}],
+        "pool": [7],
+    },
+    "second_stage": {
+        "candidates": [
+            {
+                "chunk": 7,
+                "name": "lease.pdf",
+                "fused": 0.4,
+                "order": 0.5,
+                "probability": 0.82,
+                "evidence": {"part": 0.41, "sentence": 0.5, "coverage": 1.0, "figures": 1.0},
+            }
+        ]
+    },
+    "threshold": {"threshold": 0.05, "passed": [7]},
+    "selection": {"chosen": [7]},
+}
+PASSAGE = Passage(
+    text="The rent is 950 euro.\nIl canone è di 950 euro.",
+    start=120,
+    end=166,
+    pages=(1, 2),
+    lines=None,
+    route="ocr",
+    score=0.82,
+)
+ANSWER = Answer(
+    query="rent of the flat",
+    results=(
+        Result(DocumentRef(1, "lease.pdf", "/papers/lease.pdf", "pdf", None), 0.82, (PASSAGE,)),
+    ),
+    notices=("These are excerpts; the documents hold more than is shown.",),
+    timings_ms={"query": 0.5, "vector_arm": 1.25},
+    trace=TRACE,
+    text="",
+)
+STATUS = Status(
+    home="/home/ada/emily",
+    database="embedded PostgreSQL 18.6, running",
+    documents=2,
+    pages=3,
+    chunks=4,
+    words=90,
+    bytes=9_700_000,
+    languages={"en": 1, "it": 1},
+    kinds={"markdown": 1, "pdf": 1},
+    stale=1,
+    model="test-model (512 dimensions)",
+    problems=("1 document is stale.",),
+)
+CHECKS = (
+    Check("database", True, "runs"),
+    Check("ocr", False, "not installed", "pip install --force-reinstall rapidocr"),
+)
+
+
+class FakeBrain:
+    """What a test may set: ``answer``, ``outcomes``, ``checks``; ``fails`` is raised by all.
+
+    ``asked`` keeps what was asked of it.
+    """
+
+    def __init__(self) -> None:
+        self.documents = {LEASE.id: LEASE, RECIPE.id: RECIPE}
+        self.answer = ANSWER
+        self.checks: Sequence[Check] = CHECKS
+        self.status_now = STATUS
+        self.outcomes: list[FileOutcome] = []
+        self.stops_after: int | None = None
+        self.fails: BaseException | None = None
+        self.fails_to_open: BaseException | None = None
+        self.asked: list[tuple[Any, ...]] = []
+        self.settings: Settings | None = None
+
+    @asynccontextmanager
+    async def open(self, settings: Settings) -> AsyncIterator[FakeBrain]:
+        self.settings = settings
+        if self.fails_to_open is not None:
+            raise self.fails_to_open
+        yield self
+
+    async def add(
+        self, paths: Sequence[Path], *, progress: Callable[[Progress], None]
+    ) -> AddReport:
+        self._ask("add", *paths)
+        for done, outcome in enumerate(self.outcomes):
+            if done == self.stops_after:
+                raise KeyboardInterrupt
+            progress(Progress(outcome.path, done, len(self.outcomes)))
+            progress(Progress(outcome.path, done + 1, len(self.outcomes), outcome))
+        return AddReport(tuple(self.outcomes))
+
+    async def search(self, query: str, *, limit: int | None = None) -> Answer:
+        self._ask("search", query, limit)
+        return replace(self.answer, query=query)
+
+    async def ask(self, document: str | int, question: str, *, limit: int | None = None) -> Answer:
+        self._ask("ask", document, question, limit)
+        self._find(document)
+        return replace(self.answer, query=question)
+
+    async def list(self) -> list[DocumentInfo]:
+        self._ask("list")
+        return [*self.documents.values()]
+
+    async def show(self, document: str | int) -> DocumentDetail:
+        self._ask("show", document)
+        return DocumentDetail(self._find(document), "Lease", PAGES, {"text": 1, "blank": 1})
+
+    async def remove(self, document: str | int) -> DocumentInfo:
+        self._ask("remove", document)
+        return self.documents.pop(self._find(document).id)
+
+    async def reindex(self, *, progress: Callable[[Progress], None]) -> int:
+        self._ask("reindex")
+        return self.status_now.stale
+
+    async def status(self) -> Status:
+        self._ask("status")
+        return self.status_now
+
+    async def doctor(self) -> Sequence[Check]:
+        self._ask("doctor")
+        return self.checks
+
+    def _ask(self, *what: Any) -> None:
+        self.asked.append(what)
+        if self.fails is not None:
+            raise self.fails
+
+    def _find(self, document: str | int) -> DocumentInfo:
+        for info in self.documents.values():
+            if str(document) in (str(info.id), info.name, info.path):
+                return info
+        raise UnknownDocument(f"There is no document {str(document)!r}.")

@@ -1,0 +1,263 @@
+"""The JSON of every command, to the letter."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.cli.fake_brain import TRACE
+
+from emily.cli import contract
+from emily.errors import StoreUnavailable
+from emily.indexing.report import FileOutcome
+
+if TYPE_CHECKING:
+    from tests.unit.cli.conftest import Terminal
+
+LEASE = {
+    "id": 1,
+    "name": "lease.pdf",
+    "path": "/papers/lease.pdf",
+    "kind": "pdf",
+    "description": None,
+    "paths": ["/papers/lease.pdf", "/backup/lease.pdf"],
+    "language": "en",
+    "pages": 2,
+    "chunks": 3,
+    "characters": 2100,
+    "bytes": 48213,
+    "added_at": "2026-03-01T09:30:00+00:00",
+    "warnings": ["Page 2 is blank."],
+}
+SEARCH = {
+    "schema_version": 1,
+    "query": "rent",
+    "results": [
+        {
+            "document": {
+                "id": 1,
+                "name": "lease.pdf",
+                "path": "/papers/lease.pdf",
+                "kind": "pdf",
+                "description": None,
+            },
+            "score": 0.82,
+            "passages": [
+                {
+                    "pages": [1, 2],
+                    "lines": None,
+                    "start": 120,
+                    "end": 166,
+                    "route": "ocr",
+                    "source": "original",
+                    "score": 0.82,
+                    "text": "The rent is 950 euro.\nIl canone è di 950 euro.",
+                }
+            ],
+        }
+    ],
+    "notices": ["These are excerpts; the documents hold more than is shown."],
+    "timings_ms": {"query": 0.5, "vector_arm": 1.25},
+}
+
+
+def test_search(terminal: Terminal) -> None:
+    assert terminal.json("search", "rent") == SEARCH
+
+
+def test_ask(terminal: Terminal) -> None:
+    assert terminal.json("ask", "lease.pdf", "rent") == SEARCH
+
+
+@pytest.mark.parametrize("command", [("search",), ("ask", "1")])
+def test_the_trace_comes_with_explain_only(terminal: Terminal, command: tuple[str, ...]) -> None:
+    assert terminal.json(*command, "rent", "--explain") == {**SEARCH, "trace": TRACE}
+
+
+def test_an_answer_by_words_alone_has_no_score(terminal: Terminal) -> None:
+    result = terminal.brain.answer.results[0]
+    passage = replace(result.passages[0], score=None, pages=None, lines=(3, 9))
+    terminal.brain.answer = replace(
+        terminal.brain.answer, results=(replace(result, score=None, passages=(passage,)),)
+    )
+    found = terminal.json("search", "rent")["results"][0]
+    assert found["score"] is None
+    assert found["passages"][0]["score"] is None
+    assert found["passages"][0]["pages"] is None
+    assert found["passages"][0]["lines"] == [3, 9]
+
+
+def test_nothing_found(terminal: Terminal) -> None:
+    terminal.brain.answer = replace(terminal.brain.answer, results=(), notices=("Nothing found.",))
+    found = terminal.json("search", "rent")
+    assert (found["results"], found["notices"]) == ([], ["Nothing found."])
+
+
+def test_add(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.brain.outcomes = [
+        FileOutcome(Path("/papers/a.txt"), "added", 3, None, chunks=2, pages=1),
+        FileOutcome(Path("/papers/b.pdf"), "failed", None, "It opens only with a password."),
+    ]
+    assert terminal.json("add", str(tmp_path), exit_code=1) == {
+        "schema_version": 1,
+        "files": [
+            {"path": "/papers/a.txt", "outcome": "added", "document": 3, "reason": None},
+            {
+                "path": "/papers/b.pdf",
+                "outcome": "failed",
+                "document": None,
+                "reason": "It opens only with a password.",
+            },
+        ],
+    }
+
+
+def test_add_interrupted(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.brain.outcomes = [
+        FileOutcome(Path("/papers/a.txt"), "added", 3),
+        FileOutcome(Path("/papers/b.txt"), "added", 4),
+    ]
+    terminal.brain.stops_after = 1
+    assert terminal.json("add", str(tmp_path), exit_code=130) == {
+        "schema_version": 1,
+        "error": {
+            "type": "Interrupted",
+            "message": "Interrupted. 1 of 2 files was finished and is kept. Run the same command "
+            "again to go on.",
+        },
+        "files": [{"path": "/papers/a.txt", "outcome": "added", "document": 3, "reason": None}],
+    }
+
+
+def test_list(terminal: Terminal) -> None:
+    found = terminal.json("list")
+    assert [*found] == ["schema_version", "documents"]
+    assert found["documents"][0] == LEASE
+    assert found["documents"][1]["description"] == "How to bake a cake."
+
+
+def test_show(terminal: Terminal) -> None:
+    assert terminal.json("show", "1") == {
+        "schema_version": 1,
+        "document": LEASE,
+        "title": "Lease",
+        "pages": [
+            {"number": 1, "route": "text", "characters": 2100, "warning": None},
+            {"number": 2, "route": "blank", "characters": 0, "warning": "The page has no ink."},
+        ],
+        "routes": {"text": 1, "blank": 1},
+    }
+
+
+def test_remove(terminal: Terminal) -> None:
+    assert terminal.json("remove", "lease.pdf", "--yes") == {"schema_version": 1, "removed": LEASE}
+
+
+def test_reindex(terminal: Terminal) -> None:
+    assert terminal.json("reindex") == {"schema_version": 1, "reindexed": 1}
+
+
+def test_status(terminal: Terminal) -> None:
+    assert terminal.json("status") == {
+        "schema_version": 1,
+        "home": "/home/ada/emily",
+        "database": "embedded PostgreSQL 18.6, running",
+        "documents": 2,
+        "chunks": 4,
+        "pages": 3,
+        "words": 90,
+        "bytes": 9_700_000,
+        "languages": {"en": 1, "it": 1},
+        "kinds": {"markdown": 1, "pdf": 1},
+        "stale": 1,
+        "model": "test-model (512 dimensions)",
+        "problems": ["1 document is stale."],
+    }
+
+
+def test_doctor(terminal: Terminal) -> None:
+    assert terminal.json("doctor", exit_code=1) == {
+        "schema_version": 1,
+        "ok": False,
+        "checks": [
+            {"name": "database", "ok": True, "detail": "runs", "help": None},
+            {
+                "name": "ocr",
+                "ok": False,
+                "detail": "not installed",
+                "help": "pip install --force-reinstall rapidocr",
+            },
+        ],
+    }
+
+
+def test_doctor_when_the_database_does_not_open(terminal: Terminal) -> None:
+    terminal.brain.fails_to_open = StoreUnavailable("The database server did not start.")
+    assert terminal.json("doctor", exit_code=1) == {
+        "schema_version": 1,
+        "ok": False,
+        "checks": [
+            {
+                "name": "database",
+                "ok": False,
+                "detail": "The database server did not start.",
+                "help": None,
+            }
+        ],
+    }
+
+
+def test_stop(terminal: Terminal) -> None:
+    assert terminal.json("stop") == {"schema_version": 1, "stopped": True}
+    terminal.server_runs = False
+    assert terminal.json("stop") == {"schema_version": 1, "stopped": False}
+
+
+def test_settings(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMILY_THRESHOLD", "0.2")
+    found = {item["name"]: item for item in terminal.json("settings")["settings"]}
+    assert found["threshold"] == {
+        "name": "threshold",
+        "value": 0.2,
+        "default": 0.05,
+        "bounds": "0.0 to 1.0",
+        "stale": None,
+        "source": "environment",
+        "description": "Least probability that a passage must have to be shown.",
+    }
+
+
+def test_version(terminal: Terminal) -> None:
+    assert terminal.json("version") == {
+        "schema_version": 1,
+        "version": metadata.version("emily"),
+    }
+
+
+def test_an_error_is_one_document_too(terminal: Terminal) -> None:
+    result = terminal.run("show", "nothing.pdf", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout) == {
+        "schema_version": 1,
+        "error": {"type": "UnknownDocument", "message": "There is no document 'nothing.pdf'."},
+    }
+    assert result.stderr == "emily: There is no document 'nothing.pdf'.\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "UTF8", "ascii", "latin-1", "cp1252"])
+@given(text=st.text(st.characters()))
+def test_text_survives_every_encoding(encoding: str, text: str) -> None:
+    printed = contract.as_text(contract.error_output("InputError", text), encoding)
+    read = json.loads(printed.encode(encoding))["error"]["message"]
+    # A pair of lone surrogates is one character in JSON's escapes; nothing else may change.
+    assert read.encode("utf-16", "surrogatepass") == text.encode("utf-16", "surrogatepass")
+
+
+def test_utf8_is_printed_as_it_is() -> None:
+    assert "perché 🙂" in contract.as_text(contract.error_output("X", "perché 🙂"), "utf-8")
