@@ -26,6 +26,8 @@ __all__ = ["SCANNED_BELOW", "read_pdf"]
 SCANNED_BELOW = 16
 """A page with fewer extractable characters than this (blanks not counted) counts as scanned."""
 
+_SPARSE_BELOW = 200  # characters; with so few, a picture that fills the page is read as well
+_BETTER = 1.5  # times the characters that OCR must find there: else the layer had them all
 _SCALE = 2.0  # pixels per point for OCR: 144 dpi
 _LEAST_SIDE, _MOST_SIDE = 1200, 3600  # pixels of the longer side, for stamps and for posters
 _HYPHEN = "\ufffe"  # what PDFium puts in place of a hyphen at a line's end
@@ -110,15 +112,38 @@ def _page(document: Any, at: int, source: Source) -> Page:
             text = ""
         solid = len("".join(text.split()))
         garbage = is_garbage(text)
-        if solid >= SCANNED_BELOW and not garbage:
-            return Page(number, text)
-        return _scanned(page, number, "" if garbage else text, source)
+        if garbage or solid < SCANNED_BELOW:
+            return _scanned(page, number, "" if garbage else text, source)
+        if solid < _SPARSE_BELOW and source.ocr is not None and _is_picture(page):
+            return _scanned(page, number, text, source, better=_BETTER)
+        return Page(number, text)
     finally:
         page.close()
 
 
-def _scanned(page: Any, number: int, layer: str, source: Source) -> Page:
-    """A page whose text layer does not do; what little it holds is kept if OCR finds less."""
+def _is_picture(page: Any) -> bool:
+    """Whether one picture covers most of the page, as a scan with a fax's line above it does."""
+    width, height = page.get_size()
+    for picture in page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3):
+        left, bottom, right, top = picture.get_bounds()
+        seen = max(0.0, min(right, width) - max(left, 0.0)) * max(
+            0.0, min(top, height) - max(bottom, 0.0)
+        )
+        if seen > 0.5 * width * height:
+            return True
+    return False
+
+
+def _scanned(page: Any, number: int, layer: str, source: Source, *, better: float = 1.0) -> Page:
+    """A page whose text layer does not do; what it holds is kept if OCR does not find more.
+
+    Args:
+        page: of PDFium.
+        number: of the page.
+        layer: its text layer, empty if that is garbage.
+        source: the file.
+        better: how many times the layer's characters OCR must find to be preferred.
+    """
     try:
         image = _render(page)
     except (pypdfium2.PdfiumError, MemoryError, ValueError) as error:
@@ -127,7 +152,7 @@ def _scanned(page: Any, number: int, layer: str, source: Source) -> Page:
     if not has_ink(image):
         return Page(number, layer, "text" if layer.strip() else "blank")
     read = ocr_page(number, lambda: image, source)
-    if len("".join(layer.split())) < max(1, len("".join(read.text.split()))):
+    if len("".join(read.text.split())) > better * len("".join(layer.split())) or not layer.strip():
         return read
     return Page(number, layer, "text", warning=read.warning if read.route == "unread" else None)
 

@@ -77,7 +77,8 @@ def _outside_fences(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Lines with their numbers, without those of fenced code."""
     fence = ""
     for number, line in enumerate(lines):
-        match = _FENCE.fullmatch(line)
+        mark = line.lstrip(" ")[:3]
+        match = _FENCE.fullmatch(line) if mark in {"```", "~~~"} else None
         if fence:
             closes = match and match[1].startswith(fence) and not match[2].strip()
             fence = "" if closes else fence

@@ -169,10 +169,18 @@ async def test_scanned_and_garbled_pages_go_to_ocr(with_ocr: Reader, tmp_path: P
         hidden.setTextRenderMode(3)
         hidden.textLine("(cid:12)(cid:7)(cid:88)(cid:3)(cid:12)(cid:7)(cid:88)(cid:3)")
         canvas.drawText(hidden)
+        canvas.showPage()
+        canvas.drawImage(scan, 0, 0, 595, 700)
+        canvas.drawString(72, 820, "FAX 12.03.2026 p. 1")
+        canvas.showPage()
+        canvas.drawImage(ImageReader(picture("Few")), 0, 0, 595, 700)
+        canvas.drawString(72, 820, "A caption that says all there is")
 
     reading = await with_ocr.read(pdf(tmp_path / "a.pdf", draw))
-    assert [page.route for page in reading.pages] == ["ocr", "ocr"]
-    for page in reading.pages:
+    assert [page.route for page in reading.pages] == ["ocr", "ocr", "ocr", "text"]
+    assert "FAX 12.03.2026" in reading.pages[2].text
+    assert reading.pages[3].text == "A caption that says all there is"
+    for page in reading.pages[:3]:
         assert "Total amount due" in page.text
         assert "1234,50 euro" in page.text
         assert page.warning is None

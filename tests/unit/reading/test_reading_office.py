@@ -139,6 +139,22 @@ def test_no_file_of_the_machine_is_read_through_an_entity(source: Make, tmp_path
         read_docx(source(packed({"word/document.xml": doctype + body})))
 
 
+def test_a_workbook_with_entities_is_refused(tmp_path: Path, at: At, pages: Pages) -> None:
+    path = workbook(tmp_path, lambda book: book.active.append(["a", "b"]))
+    data = io.BytesIO()
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(data, "w") as new:
+        for member in old.infolist():
+            content = old.read(member)
+            if member.filename == "xl/worksheets/sheet1.xml":
+                content = (
+                    b'<!DOCTYPE x [<!ENTITY a "b">]>' + content[content.index(b"<worksheet") :]
+                )
+            new.writestr(member, content)
+    path.write_bytes(data.getvalue())
+    with pytest.raises(ReadingError, match="entities"):
+        pages(read_xlsx(at(path)))
+
+
 def test_a_zip_bomb_is_refused_unopened(source: Make) -> None:
     bomb = packed({"word/document.xml": " " * (40 << 20)})
     assert len(bomb) < 100_000
