@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from emily.errors import ModelError
+from emily.errors import EmilyError
 from emily.indexing.archive import Archive
 from emily.indexing.catalogue import Catalogue, DocumentDetail, DocumentInfo
 from emily.indexing.intake import Intake, Opened
@@ -113,6 +113,7 @@ class Brain:
         *,
         home: Path | str | None = None,
         embedder: Embedder | None = None,
+        warm: bool = False,
     ) -> AsyncIterator[Self]:
         """Open the archive of a home folder, made if it is new.
 
@@ -120,6 +121,7 @@ class Brain:
             settings: all settings; ``None`` loads those of ``home``.
             home: the folder; ``None`` takes ``EMILY_HOME`` or the platform's data folder.
             embedder: another embedder than the one that is set.
+            warm: load the models meanwhile; else they load at their first use.
 
         Raises:
             SettingError: a setting is wrong.
@@ -128,13 +130,14 @@ class Brain:
         chosen = settings or load_settings(home)
         model = embedder or UseEmbedder(threads=chosen.threads)
         languages = LanguageDetector(chosen.languages, chosen.home / "cache")
-        # The models load while the database connects; most openings need all of them.
-        warming = asyncio.gather(asyncio.to_thread(languages.load), asyncio.to_thread(_warm, model))
-        try:
-            async with Database.open(chosen) as database, _reader(chosen) as reader:
-                yield cls(chosen, database, model, reader, languages)
-        finally:
-            await warming
+        warming = asyncio.to_thread(_warm, model, languages) if warm else None
+        async with AsyncExitStack() as stack:
+            if warming is not None:
+                # Beside the database's start; awaited at the end, for threads cannot be stopped.
+                stack.push_async_callback(asyncio.wait, [asyncio.create_task(warming)])
+            database = await stack.enter_async_context(Database.open(chosen))
+            reader = await stack.enter_async_context(_reader(chosen))
+            yield cls(chosen, database, model, reader, languages)
 
     async def add(
         self,
@@ -306,9 +309,10 @@ async def _reader(settings: Settings) -> AsyncIterator[Reader]:
         await reader.close()
 
 
-def _warm(model: Embedder) -> None:
-    """Load the model ahead of use; whoever uses it gets the error, if there is one."""
-    with suppress(ModelError):
+def _warm(model: Embedder, languages: LanguageDetector) -> None:
+    """Load the models ahead of use; whoever uses one gets its error, if there is one."""
+    with suppress(EmilyError):
+        languages.load()
         model.embed_queries(["."])
 
 

@@ -12,11 +12,10 @@
     │   └── LimitExceeded       the file ran into a limit of time, memory or size
     ├── StoreError              the database is missing, unreachable or not fit
     │   └── StoreUnavailable    the database cannot be reached now
-    ├── ModelError              a model cannot be used
-    │   ├── ModelUnavailable    a model cannot be loaded
-    │   ├── ModelMismatch       the index was made by another model
-    │   └── VectorError         a model returned NaN, infinity or a zero vector
-    └── MissingExtra            an optional part is not installed
+    └── ModelError              a model cannot be used
+        ├── ModelUnavailable    a model cannot be loaded
+        ├── ModelMismatch       the index was made by another model
+        └── VectorError         a model returned NaN, infinity or a zero vector
 
 A message states the fact, the value seen, the values allowed and the command that helps.
 The command line prints it without a traceback and exits with code 1.
@@ -30,7 +29,6 @@ __all__ = [
     "EmptyDocument",
     "InputError",
     "LimitExceeded",
-    "MissingExtra",
     "ModelError",
     "ModelMismatch",
     "ModelUnavailable",
@@ -107,11 +105,3 @@ class ModelMismatch(ModelError):
 
 class VectorError(ModelError):
     """A model returned a vector with NaN, infinity or only zeros."""
-
-
-class MissingExtra(EmilyError):
-    """An optional part is not installed; the message holds the line that installs it."""
-
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f'{what} is not installed. Install it with: pip install "emily[{extra}]"')
-        self.extra = extra

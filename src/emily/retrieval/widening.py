@@ -7,7 +7,7 @@ of the document's text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["ChunkSpan", "Span", "limit_spans", "widen"]
 
@@ -29,12 +29,16 @@ class Span:
     Attributes:
         start: offset of its first character.
         end: offset behind its last one.
+        first: ordinal of its first chunk.
+        last: ordinal of its last chunk.
         chosen: ordinals of the chunks it was cut for, the best first.
         header: header row of the table that it begins inside of.
     """
 
     start: int
     end: int
+    first: int
+    last: int
     chosen: tuple[int, ...]
     header: str = ""
 
@@ -56,10 +60,6 @@ def widen(chosen: Sequence[int], chunks: Mapping[int, ChunkSpan], by: int) -> li
         passages that neither overlap nor touch, in the order of their best chunk.
     """
     return _merged([_widened(ordinal, chunks, by) for ordinal in chosen], chosen)
-
-
-# Chunks that follow each other are parted by white space only: a blank line or a page break.
-_GAP = 4
 
 
 def limit_spans(
@@ -91,18 +91,26 @@ def _spans(width: Mapping[int, int], chunks: Mapping[int, ChunkSpan]) -> list[Sp
 
 def _widened(ordinal: int, chunks: Mapping[int, ChunkSpan], by: int) -> Span:
     around = [chunks[near] for near in range(ordinal - by, ordinal + by + 1) if near in chunks]
-    first = min(around, key=lambda chunk: chunk.start)
-    return Span(first.start, max(chunk.end for chunk in around), (ordinal,), first.header)
+    first, last = around[0], around[-1]
+    end = max(chunk.end for chunk in around)
+    return Span(first.start, end, first.ordinal, last.ordinal, (ordinal,), first.header)
 
 
 def _merged(spans: Sequence[Span], chosen: Sequence[int]) -> list[Span]:
-    """Merge spans that overlap or touch; in the order of their best chunk."""
+    """Merge spans that overlap or follow each other; in the order of their best chunk."""
     rank = {ordinal: place for place, ordinal in enumerate(chosen)}
     merged: list[Span] = []
-    for span in sorted(spans, key=lambda span: span.start):
-        if merged and span.start <= merged[-1].end + _GAP:
-            last = merged.pop()
-            both = tuple(sorted((*last.chosen, *span.chosen), key=rank.__getitem__))
-            span = Span(last.start, max(last.end, span.end), both, last.header)
-        merged.append(span)
+    for span in sorted(spans, key=lambda span: span.first):
+        if merged and span.first <= merged[-1].last + 1:
+            before = merged.pop()
+            merged.append(
+                replace(
+                    before,
+                    end=max(before.end, span.end),
+                    last=max(before.last, span.last),
+                    chosen=tuple(sorted((*before.chosen, *span.chosen), key=rank.__getitem__)),
+                )
+            )
+        else:
+            merged.append(span)
     return sorted(merged, key=lambda span: rank[span.chosen[0]])
