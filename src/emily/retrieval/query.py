@@ -27,7 +27,7 @@ class Query:
     """A question as words.
 
     Attributes:
-        text: as it was asked, white space folded.
+        text: as it was asked, white space folded, without what is no character.
         language: detected among the indexed ones, or ``None``.
         groups: its terms, each a group of its own until neighbours join.
         words: its distinct words that have a vector, in order.
@@ -64,7 +64,7 @@ def parse(text: str, languages: tuple[str, ...], language: str | None) -> Query:
         languages: of the archive; their function words carry no meaning.
         language: the question's own.
     """
-    folded = " ".join(text.split())
+    folded = " ".join(_characters(text).split())
     terms = analyse(folded, languages)
     groups: dict[str, TermGroup] = {}
     for term in terms:
@@ -109,6 +109,11 @@ def expand(query: Query, found: Affinity) -> tuple[TermGroup, ...]:
         members = [Member(item.term, item.weight, item.surface) for item in near]
         groups.append(TermGroup(group.surface, (own, *members)))
     return tuple(groups)
+
+
+def _characters(text: str) -> str:
+    """The text without what is no character: NUL, and halves of surrogate pairs."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
 
 
 def _figures(terms: Sequence[Term]) -> tuple[frozenset[str], ...]:
