@@ -23,12 +23,17 @@ READING_RULE = (
 )
 
 _TOKEN = "externalcontent"  # noqa: S105 - the name of a mark, no secret
-_NEUTRAL = "(external content)"
+_NEUTRAL = "(external: content)"  # the colon keeps it from being the token itself
 
 # What may stand between the letters of a token and still be read as it: separators, and
-# characters that are not seen. Letters of other scripts that look like the token's own.
-_BETWEEN = re.compile(r"[\s_\-./\\|~·‐-―⁃−﹣－＿]")
-_LOOKALIKES = str.maketrans("еёхтгпасоӏ\u03b5\u03c7\u03c4\u03b1\u03bf", "eextrnacol" + "extao")
+# characters that are not seen (blanks of Hangul and Braille count as letters and signs).
+# Letters and digits that look like the token's own: Cyrillic, Greek, Armenian, small capitals.
+_BETWEEN = re.compile(r"[\s_\-./\\|~·‐-―⁃−﹣－＿\u115f\u1160\u3164\uffa0\u2800]")
+_UNSEEN = ("Cf", "Mn", "Me", "Cc", "Cs")
+_LOOKALIKES = str.maketrans(
+    "еёхтгпасоӏ" + "\u03b5\u03c7\u03c4\u03b1\u03bf\u03bd" + "\u0578\u0585" + "ᴇᴛʀɴᴀʟᴄᴏɑł01",
+    "eextrnacol" + "extaon" + "no" + "etrnalcoalol",
+)
 
 
 def neutralise(text: str) -> str:
@@ -58,7 +63,7 @@ def _folded(character: str) -> str:
     return "".join(
         letter
         for letter in unicodedata.normalize("NFKD", character).casefold().translate(_LOOKALIKES)
-        if not _BETWEEN.match(letter) and unicodedata.category(letter) not in ("Cf", "Mn", "Cc")
+        if not _BETWEEN.match(letter) and unicodedata.category(letter) not in _UNSEEN
     )
 
 
