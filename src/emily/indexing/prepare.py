@@ -28,6 +28,7 @@ __all__ = [
     "PreparedDocument",
     "Preparer",
     "Word",
+    "name_terms",
     "readable_name",
 ]
 
@@ -199,11 +200,20 @@ def readable_name(name: str) -> str:
     return re.sub(r"[\s_.-]+", " ", PurePath(name).stem).strip() or name
 
 
+def name_terms(name: str, languages: tuple[str, ...]) -> frozenset[str]:
+    """The terms of a file's name: of its words, and of what its signs hold together.
+
+    ``DEC-0054 2024-03-15.pdf`` has an identifier and a date beside its words and numbers.
+    """
+    both = f"{PurePath(name).stem} {readable_name(name)}"
+    return frozenset(term.term for term in analyse(both, languages))
+
+
 def _postings(
     chunks: Sequence[Chunk], texts: Sequence[str], name: str, languages: tuple[str, ...]
 ) -> tuple[tuple[int, ...], dict[str, Posting]]:
     """Term frequencies by chunk; a table's header and the file's name count with each."""
-    named = Counter(term.term for term in analyse(readable_name(name), languages))
+    named = name_terms(name, languages)
     where: dict[str, list[tuple[int, int]]] = defaultdict(list)
     lengths = []
     for index, (item, text) in enumerate(zip(chunks, texts, strict=True)):

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from emily.indexing.prepare import readable_name
+from emily.indexing.prepare import name_terms
 from emily.indexing.terms import analyse, prefix
 from emily.retrieval.candidate import Candidate, Evidence
 from emily.retrieval.fusion import LEXICAL_WEIGHT
@@ -51,8 +51,8 @@ def second_stage(
     scored = []
     for item in pool:
         facts = item.facts
-        label = readable_name(facts.name) + " " + (facts.description or "")
-        labelled = {term.term for term in analyse(label, languages)}
+        described = {term.term for term in analyse(facts.description or "", languages)}
+        labelled = described | name_terms(facts.name, languages)
         match = affinity.of_chunk(facts.words)
         match[[term in labelled for term in own_terms]] = 1.0
         evidence = Evidence(

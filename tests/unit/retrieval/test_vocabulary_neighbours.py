@@ -1,0 +1,97 @@
+"""Which words of the archive a query word is also looked for as."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from emily.indexing.terms import prefix
+from emily.retrieval.vocabulary import (
+    MOST_OTHER,
+    MOST_SAME,
+    OTHER_LANGUAGE_COSINE,
+    OTHER_LANGUAGE_WEIGHT,
+    SAME_LANGUAGE_WEIGHT,
+    Affinity,
+    Words,
+    affinity,
+    find_neighbours,
+)
+
+
+def vocabulary(*entries: tuple[str, str, float]) -> tuple[Words, np.ndarray]:
+    """Words of a language with their cosine to the query word; the query's vector."""
+    cosines = np.array([cosine for *_, cosine in entries], np.float32)
+    vectors = np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)
+    words = Words(
+        ids=np.arange(1, len(entries) + 1) * 10,
+        surfaces=np.array([surface for surface, *_ in entries], object),
+        languages=np.array([language for _, language, _ in entries], object),
+        terms=np.array([prefix(surface) for surface, *_ in entries], object),
+        vectors=vectors,
+    )
+    return words, np.array([[1.0, 0.0]], np.float32)
+
+
+def compare(word: str, *entries: tuple[str, str, float]) -> Affinity:
+    words, vector = vocabulary(*entries)
+    return affinity(words, [word], vector)
+
+
+def test_near_words_of_other_languages_nearest_first() -> None:
+    found = compare(
+        "schermo",
+        ("display", "en", 0.7),
+        ("screen", "en", 0.9),
+        ("oven", "en", OTHER_LANGUAGE_COSINE - 0.01),
+    )
+    near = find_neighbours(found, 0, "scher", "it")
+    assert [item.surface for item in near] == ["screen", "display"]
+    assert near[0].weight == pytest.approx(0.9 * OTHER_LANGUAGE_WEIGHT)
+    assert near[0].language == "en"
+
+
+def test_words_of_the_own_language_must_be_nearer() -> None:
+    found = compare("schermo", ("monitor", "it", 0.7), ("display", "it", 0.8))
+    near = find_neighbours(found, 0, "scher", "it")
+    assert [item.surface for item in near] == ["display"]
+    assert near[0].weight == pytest.approx(0.8 * SAME_LANGUAGE_WEIGHT)
+    # Without a known language each is another's.
+    assert len(find_neighbours(found, 0, "scher", None)) == 2
+
+
+def test_the_own_term_and_repeated_terms_are_no_neighbours() -> None:
+    found = compare(
+        "contract", ("contratto", "it", 0.95), ("accordo", "it", 0.9), ("accordi", "it", 0.8)
+    )
+    near = find_neighbours(found, 0, prefix("contract"), "en")
+    assert [item.surface for item in near] == ["accordo"], "contr- and accor- come once"
+
+
+def test_no_more_than_so_many() -> None:
+    entries = [(f"{chr(97 + i)}word", "en", 0.95 - i / 100) for i in range(10)]
+    entries += [(f"{chr(97 + i)}parola", "it", 0.95 - i / 100) for i in range(10)]
+    near = find_neighbours(compare("schermo", *entries), 0, "scher", "it")
+    assert sum(item.language == "en" for item in near) == MOST_OTHER
+    assert sum(item.language == "it" for item in near) == MOST_SAME
+    cosines = [item.cosine for item in near]
+    assert cosines == sorted(cosines, reverse=True)
+
+
+def test_a_chunk_is_matched_by_its_best_word() -> None:
+    found = compare("schermo", ("schermi", "it", 0.2), ("screen", "en", 0.9), ("oven", "en", 0.1))
+    assert found.of_chunk(np.array([10]))[0] == 1.0, "the same term matches in full"
+    assert found.of_chunk(np.array([20, 30]))[0] == pytest.approx(0.9 * OTHER_LANGUAGE_WEIGHT)
+    assert found.of_chunk(np.array([30]))[0] == 0
+    assert found.of_chunk(np.array([], dtype=np.int64))[0] == 0
+    # Words that came after the vocabulary was read match nothing.
+    assert found.of_chunk(np.array([31, 99]))[0] == 0
+
+
+def test_an_empty_vocabulary() -> None:
+    words, _ = vocabulary(("x", "en", 0.0))
+    empty = Words(words.ids[:0], words.surfaces[:0], words.languages[:0], words.terms[:0],
+                  words.vectors[:0])  # fmt: skip
+    found = affinity(empty, ["schermo"], np.ones((1, 2), np.float32))
+    assert find_neighbours(found, 0, "scher", "it") == []
+    assert found.of_chunk(np.array([1, 2])).tolist() == [0]
