@@ -10,7 +10,8 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from emily.errors import LimitExceeded, ReadingError
 from emily.reading.layout import rejoin, without_ligatures
-from emily.reading.ocr import OcrUnavailable, page_text, recognise
+from emily.reading.lines import confidence, page_text
+from emily.reading.ocr import OcrUnavailable, recognise
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source, tidy
 
@@ -25,6 +26,7 @@ _MOST_PIXELS = 120_000_000
 """Largest picture that is decoded: an A3 sheet at 800 dpi; 360 MB as RGB."""
 
 _MOST_FRAMES = 5_000
+_SURE = 0.75  # mean confidence of OCR; clean print has .95 and more, unknown scripts .6
 _JPEG_SIDE = 4_800  # a larger JPEG is decoded at a half, a quarter or an eighth of its size
 # What Pillow raises for broken pictures.
 _BROKEN = (
@@ -153,11 +155,16 @@ def ocr_page(number: int, render: Callable[[], Image.Image], source: Source) -> 
         return Page(number, "", "unread", warning=warning)
     try:
         engine: Ocr = source.ocr()
-        text = tidy(rejoin(without_ligatures(page_text(recognise(engine, image)))))
+        lines = recognise(engine, image)
+        text = tidy(rejoin(without_ligatures(page_text(lines))))
     except OcrUnavailable as error:
         warning = f"Page {number} is not read: it is scanned and {error}."
         return Page(number, "", "unread", warning=warning)
     except ReadingError as error:
         return Page(number, "", "unread", warning=f"Page {number} is not read: {error}.")
-    empty = None if text.strip() else f"Page {number}: OCR found no text."
-    return Page(number, text, "ocr", warning=empty)
+    doubt = None
+    if not text.strip():
+        doubt = f"Page {number}: OCR found no text."
+    elif (sure := confidence(lines)) < _SURE:
+        doubt = f"Page {number}: OCR is unsure of what it read (mean confidence {sure:.2f} of 1)."
+    return Page(number, text, "ocr", warning=doubt)

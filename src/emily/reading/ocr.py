@@ -1,23 +1,19 @@
-"""Text out of pictures of pages: the engine behind a protocol, its lines put in reading order."""
+"""Text out of pictures of pages: the engine behind a protocol, and the pictures made ready."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import logging
 import os
-import statistics
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from emily.errors import ReadingError
+from emily.reading.lines import Line, confidence, page_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from PIL.Image import Image
 
-__all__ = ["Line", "Ocr", "OcrUnavailable", "RapidOcr", "page_text", "recognise", "self_test"]
+__all__ = ["Ocr", "OcrUnavailable", "RapidOcr", "recognise", "self_test"]
 
 _STRIP = 1.5  # height of a strip over its width, when a tall picture is cut
 _TALL = 2.5  # height over width from which a picture is cut
@@ -28,34 +24,6 @@ _GOLDEN = "Total 1234,50 euro"
 
 class OcrUnavailable(ReadingError):
     """The OCR engine cannot be loaded; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A piece of text on one line of a picture.
-
-    Attributes:
-        text: as recognised.
-        score: the engine's confidence, 0 to 1.
-        left, top, right, bottom: its box, pixels from the upper left corner.
-    """
-
-    text: str
-    score: float
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    @property
-    def height(self) -> float:
-        """Pixels from top to bottom."""
-        return self.bottom - self.top
-
-    @property
-    def middle(self) -> float:
-        """Pixels from the upper edge to the line's middle."""
-        return (self.top + self.bottom) / 2
 
 
 class Ocr(Protocol):
@@ -212,89 +180,7 @@ def _sideways(lines: list[Line]) -> bool:
 
 
 def _suspicious(lines: list[Line]) -> bool:
-    if not lines:
-        return False
-    weight = sum(len(line.text) for line in lines)
-    mean = sum(line.score * len(line.text) for line in lines) / weight
-    return mean < 0.75 or _sideways(lines)
-
-
-def page_text(lines: Iterable[Line]) -> str:
-    """Lines in reading order, one row of the page per line of text.
-
-    Pieces that share a row are joined from left to right. Where a gutter with full columns of
-    text on both sides runs down the page, the left column comes first.
-    """
-    pieces = list(lines)
-    if not pieces:
-        return ""
-    ordered: list[list[Line]] = []
-    for group in _columns(pieces):
-        ordered += _rows(group)
-    text: list[str] = []
-    before: list[Line] | None = None
-    for row in ordered:
-        if before is not None:
-            gap = min(line.top for line in row) - max(line.bottom for line in before)
-            size = statistics.median(line.height for line in before + row)
-            if gap > 0.9 * size or gap < -3 * size:  # a paragraph's distance, or the next column
-                text.append("")
-        text.append(" ".join(line.text.strip() for line in row))
-        before = row
-    return "\n".join(text)
-
-
-def _rows(lines: list[Line]) -> list[list[Line]]:
-    """Rows from top to bottom: lines whose middles lie within half a line of each other."""
-    rows: list[list[Line]] = []
-    for line in sorted(lines, key=lambda piece: piece.middle):
-        row = rows[-1] if rows else None
-        if row is not None:
-            middle = statistics.fmean(piece.middle for piece in row)
-            height = min(statistics.fmean(piece.height for piece in row), line.height)
-            if abs(line.middle - middle) < 0.5 * height:
-                row.append(line)
-                continue
-        rows.append([line])
-    return [sorted(row, key=lambda piece: piece.left) for row in rows]
-
-
-_LEAST_COLUMN = 6  # lines on each side of a gutter
-
-
-def _columns(lines: list[Line]) -> list[list[Line]]:
-    """Groups in reading order. Only running text has columns: its lines fill their width."""
-    left, right = min(p.left for p in lines), max(p.right for p in lines)
-    width = right - left
-    if width <= 0:
-        return [lines]
-    for step in range(35, 66):
-        x = left + width * step / 100
-        crossing = [p for p in lines if p.left < x < p.right]
-        first = [p for p in lines if p.right <= x]
-        second = [p for p in lines if p.left >= x]
-        if len(first) < _LEAST_COLUMN or len(second) < _LEAST_COLUMN:
-            continue
-        if len(crossing) > min(len(first), len(second)) / 2:
-            continue
-        if all(
-            statistics.median(p.right - p.left for p in side) > 0.6 * room
-            for side, room in ((first, x - left), (second, right - x))
-        ):
-            return _bands(lines, crossing, x)
-    return [lines]
-
-
-def _bands(lines: list[Line], crossing: list[Line], x: float) -> list[list[Line]]:
-    """Between lines that cross the gutter (headings), the left column and then the right."""
-    groups: list[list[Line]] = []
-    tops = sorted(p.middle for p in crossing)
-    edges = [float("-inf"), *tops, float("inf")]
-    for above, below in itertools.pairwise(edges):
-        band = [p for p in lines if above < p.middle < below and p not in crossing]
-        groups += [[p for p in band if p.right <= x], [p for p in band if p.left >= x]]
-        groups.append([p for p in crossing if p.middle == below])
-    return [group for group in groups if group]
+    return bool(lines) and (confidence(lines) < 0.75 or _sideways(lines))
 
 
 def self_test(engine: Ocr) -> str | None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
 from emily.reading.image import flatten, has_ink, ocr_page, read_image
-from emily.reading.ocr import Line, OcrUnavailable, page_text, recognise
+from emily.reading.lines import Line, page_text
+from emily.reading.ocr import OcrUnavailable, recognise
 from emily.reading.source import Source
 
 
@@ -46,6 +47,13 @@ def test_columns_of_running_text_are_read_one_after_the_other() -> None:
     mixed = [item for pair in zip(right, left, strict=True) for item in pair]
     text = page_text([*mixed, heading]).replace("\n\n", "\n").split("\n")
     assert text == ["Heading"] + [p.text for p in left] + [p.text for p in right]
+
+
+def test_three_columns() -> None:
+    columns = [[line(f"c{c} {n}", 340 * c, 100 + 22 * n, 310) for n in range(7)] for c in range(3)]
+    rows = [piece for row in zip(*columns, strict=True) for piece in row]
+    text = page_text(rows).replace("\n\n", "\n").split("\n")
+    assert text == [piece.text for column in columns for piece in column]
 
 
 def test_cells_of_a_table_are_no_columns() -> None:
@@ -133,6 +141,7 @@ def test_a_page_that_cannot_be_read_says_why() -> None:
         (missing, False, "unread", "OCR cannot be loaded: no model"),
         (Told, True, "unread", "used up its time of 60 s (setting reading_seconds)"),
         (Told, False, "ocr", "OCR found no text"),
+        (lambda: Told(*[[line("????", 0, 0, score=0.6)]] * 2), False, "ocr", "confidence 0.60"),
     ):
         page = page_of(inked, ocr, late=late)
         assert (page.number, page.route) == (3, route)  # type: ignore[attr-defined]

@@ -1,0 +1,139 @@
+"""Lines that an OCR engine found, put in reading order."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["Line", "confidence", "page_text"]
+
+_LEAST_COLUMN = 6  # lines on each side of a gutter
+_LEAST_WIDTH = 0.45  # of its room that a side's median line takes; the cells of a table take less
+_MOST_SPLITS = 2  # of a page into columns, one within the other: up to four columns
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A piece of text on one line of a picture.
+
+    Attributes:
+        text: as recognised.
+        score: the engine's confidence, 0 to 1.
+        left, top, right, bottom: its box, pixels from the upper left corner.
+    """
+
+    text: str
+    score: float
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def height(self) -> float:
+        """Pixels from top to bottom."""
+        return self.bottom - self.top
+
+    @property
+    def middle(self) -> float:
+        """Pixels from the upper edge to the line's middle."""
+        return (self.top + self.bottom) / 2
+
+
+def confidence(lines: Iterable[Line]) -> float:
+    """Mean confidence of the engine per character, 0 to 1; 1 for no line at all."""
+    pairs = [(line.score, len(line.text)) for line in lines]
+    weight = sum(size for _, size in pairs)
+    return sum(score * size for score, size in pairs) / weight if weight else 1.0
+
+
+def page_text(lines: Iterable[Line]) -> str:
+    """Lines in reading order, one row of the page per line of text.
+
+    Pieces that share a row are joined from left to right. Where a gutter with full columns of
+    text on both sides runs down the page, the left column comes first.
+    """
+    pieces = list(lines)
+    if not pieces:
+        return ""
+    ordered: list[list[Line]] = []
+    for group in _columns(pieces):
+        ordered += _rows(group)
+    text: list[str] = []
+    before: list[Line] | None = None
+    for row in ordered:
+        if before is not None:
+            gap = min(line.top for line in row) - max(line.bottom for line in before)
+            size = statistics.median(line.height for line in before + row)
+            if gap > 0.9 * size or gap < -3 * size:  # a paragraph's distance, or the next column
+                text.append("")
+        text.append(" ".join(line.text.strip() for line in row))
+        before = row
+    return "\n".join(text)
+
+
+def _rows(lines: list[Line]) -> list[list[Line]]:
+    """Rows from top to bottom: lines whose middles lie within half a line of each other."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda piece: piece.middle):
+        row = rows[-1] if rows else None
+        if row is not None:
+            middle = statistics.fmean(piece.middle for piece in row)
+            height = min(statistics.fmean(piece.height for piece in row), line.height)
+            if abs(line.middle - middle) < 0.5 * height:
+                row.append(line)
+                continue
+        rows.append([line])
+    return [sorted(row, key=lambda piece: piece.left) for row in rows]
+
+
+def _columns(lines: list[Line], depth: int = 0) -> list[list[Line]]:
+    """Groups of lines in reading order."""
+    gutter = _gutter(lines, depth)
+    if gutter is None:
+        return [lines]
+    return [
+        column
+        for band in _bands(lines, *gutter)
+        for column in (_columns(band, depth + 1) if depth < _MOST_SPLITS else [band])
+    ]
+
+
+def _gutter(lines: list[Line], depth: int) -> tuple[list[Line], float] | None:
+    """The place of a gutter and the lines that cross it, headings for the most part.
+
+    Only running text has columns: its lines fill their column's width, as the cells of a table
+    do not.
+    """
+    left, right = min(p.left for p in lines), max(p.right for p in lines)
+    for step in range(20, 81):
+        x = left + (right - left) * step / 100
+        first = [p for p in lines if p.right <= x]
+        second = [p for p in lines if p.left >= x]
+        few = min(len(first), len(second))
+        if few < _LEAST_COLUMN or len(lines) - len(first) - len(second) > few / 2:
+            continue
+        if _fills(first, x - left, depth) and _fills(second, right - x, depth):
+            return [p for p in lines if p.left < x < p.right], x
+    return None
+
+
+def _fills(side: list[Line], room: float, depth: int) -> bool:
+    """Whether lines are as wide as the room that they have, or are columns themselves."""
+    if statistics.median(p.right - p.left for p in side) > _LEAST_WIDTH * room:
+        return True
+    return depth < _MOST_SPLITS and _gutter(side, depth + 1) is not None
+
+
+def _bands(lines: list[Line], crossing: list[Line], x: float) -> list[list[Line]]:
+    """Between lines that cross the gutter (headings), the left column and then the right."""
+    groups: list[list[Line]] = []
+    tops = sorted(p.middle for p in crossing)
+    edges = [float("-inf"), *tops, float("inf")]
+    for above, below in itertools.pairwise(edges):
+        band = [p for p in lines if above < p.middle < below and p not in crossing]
+        groups += [[p for p in band if p.right <= x], [p for p in band if p.left >= x]]
+        groups.append([p for p in crossing if p.middle == below])
+    return [group for group in groups if group]
