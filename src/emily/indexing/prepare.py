@@ -203,10 +203,11 @@ def readable_name(name: str) -> str:
 def name_terms(name: str, languages: tuple[str, ...]) -> frozenset[str]:
     """The terms of a file's name: of its words, and of what its signs hold together.
 
-    ``DEC-0054 2024-03-15.pdf`` has an identifier and a date beside its words and numbers.
+    ``DEC-0054_2024-03-15.pdf`` has an identifier and a date beside its words and numbers.
     """
-    both = f"{PurePath(name).stem} {readable_name(name)}"
-    return frozenset(term.term for term in analyse(both, languages))
+    stem = PurePath(name).stem
+    spellings = f"{stem} {stem.replace('_', ' ')} {readable_name(name)}"
+    return frozenset(term.term for term in analyse(spellings, languages))
 
 
 def _postings(

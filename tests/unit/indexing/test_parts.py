@@ -1,0 +1,62 @@
+"""A chunk's sentences in parts of about 130 words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emily.indexing.parts import WORDS_PER_PART, split_into_parts
+
+
+def prose(sentences: int, words: int = 10) -> str:
+    return " ".join(
+        f"Parola{'a' * (i % 3)} " + "testo " * (words - 2) + "fine." for i in range(sentences)
+    )
+
+
+def lengths(parts: list[list[str]]) -> list[int]:
+    return [sum(len(sentence.split()) for sentence in part) for part in parts]
+
+
+def test_a_short_text_is_one_part() -> None:
+    assert split_into_parts("One. Two is here.") == [["One. Two is here."]] or split_into_parts(
+        "One. Two is here."
+    ) == [["One.", "Two is here."]]
+    assert len(split_into_parts(prose(13))) == 1
+
+
+@pytest.mark.parametrize("sentences", [26, 40, 52])
+def test_parts_are_of_about_equal_length(sentences: int) -> None:
+    found = lengths(split_into_parts(prose(sentences)))
+    assert len(found) == round(sentences * 10 / WORDS_PER_PART)
+    assert max(found) - min(found) <= 20
+    assert sum(found) == sentences * 10
+
+
+def test_the_header_opens_every_part() -> None:
+    parts = split_into_parts(prose(40), "name | price")
+    assert len(parts) == 3
+    assert all(part[0] == "name | price" and len(part) > 1 for part in parts)
+
+
+def test_white_space_inside_a_sentence_is_folded() -> None:
+    assert split_into_parts("one\n  two\tthree") == [["one two three"]]
+
+
+pieces = st.sampled_from(["word", "Fine.", "\n\n", "a", "1.5", ";"])
+
+
+@given(
+    st.text(min_size=1).filter(str.strip)
+    | st.lists(
+        st.sampled_from(["word", "Fine.", "\n\n", "a", "1.5", ";"]), min_size=1, max_size=900
+    )
+    .map(" ".join)
+    .filter(str.strip)
+)
+def test_no_word_is_lost_or_moved(text: str) -> None:
+    parts = split_into_parts(text)
+    assert parts
+    assert all(part and all(sentence for sentence in part) for part in parts)
+    assert [w for part in parts for sentence in part for w in sentence.split()] == text.split()
