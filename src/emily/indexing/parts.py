@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from emily.indexing.sentences import sentence_spans
 
-__all__ = ["WORDS_PER_PART", "split_into_parts"]
+__all__ = ["WORDS_PER_PART", "sentence_offsets", "split_into_parts"]
 
 WORDS_PER_PART = 130
 
@@ -23,21 +23,34 @@ def split_into_parts(text: str, header: str = "") -> list[list[str]]:
     Returns:
         At least one part of at least one sentence for a text that is not blank.
     """
-    sentences = [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
-    sizes = [sentence.count(" ") + 1 for sentence in sentences]
+    parts = [[" ".join(text[a:b].split()) for a, b in part] for part in _spans(text)]
+    return [[header, *part] for part in parts] if header else parts
+
+
+def sentence_offsets(text: str, header: str = "") -> list[tuple[int, int] | None]:
+    """Where each sentence of ``split_into_parts`` stands in the text, in the same order.
+
+    ``None`` stands for the header that opens a part: it is not in the text.
+    """
+    opening: list[tuple[int, int] | None] = [None] if header else []
+    return [span for part in _spans(text) for span in (*opening, *part)]
+
+
+def _spans(text: str) -> list[list[tuple[int, int]]]:
+    """Spans of sentences, grouped into parts."""
+    spans = sentence_spans(text)
+    sizes = [len(text[start:end].split()) for start, end in spans]
     total = sum(sizes)
     count = max(1, round(total / WORDS_PER_PART))
-    parts: list[list[str]] = []
-    current: list[str] = []
+    parts: list[list[tuple[int, int]]] = []
+    current: list[tuple[int, int]] = []
     words = 0
-    for sentence, size in zip(sentences, sizes, strict=True):
+    for span, size in zip(spans, sizes, strict=True):
         # The part that this sentence's middle falls into, had all parts the same length.
         wanted = min(count - 1, int((words + size / 2) * count / total))
         if current and wanted > len(parts):
             parts.append(current)
             current = []
-        current.append(sentence)
+        current.append(span)
         words += size
-    if current:
-        parts.append(current)
-    return [[header, *part] for part in parts] if header else parts
+    return [*parts, current] if current else parts

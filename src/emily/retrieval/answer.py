@@ -33,6 +33,9 @@ class Passage:
         source: ``original`` text, or a ``note`` that the owner added.
         score: probability that it helps to answer, 0 to 1; ``None`` in an answer by words alone.
         header: header row of the table that the passage begins inside of, else ``""``.
+        focus: offsets in the document's text of the sentence nearest to the question, or of
+            the chosen chunk where no sentence has a vector.
+        focus_page: page of that sentence, or ``None`` where the kind has no pages.
     """
 
     text: str
@@ -44,6 +47,8 @@ class Passage:
     score: float | None
     source: Literal["original", "note"] = "original"
     header: str = ""
+    focus: tuple[int, int] | None = None
+    focus_page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

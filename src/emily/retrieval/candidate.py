@@ -74,6 +74,7 @@ class Candidate:
         name_similarity: cosine of the query with the document's name.
         fused: score of the fusion.
         evidence: what the second stage found.
+        best_sentence: row of ``gathered.sentences`` that is nearest to the query.
         order: score that candidates are ordered by; relative to this archive.
         probability: that the chunk helps to answer, 0 to 1; what the threshold looks at.
         gathered: what the store holds of it.
@@ -87,6 +88,7 @@ class Candidate:
     name_similarity: float = 0.0
     fused: float | None = None
     evidence: Evidence | None = None
+    best_sentence: int | None = None
     order: float | None = None
     probability: float | None = None
     gathered: Gathered | None = None

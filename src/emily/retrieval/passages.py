@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from emily.indexing.parts import sentence_offsets
 from emily.retrieval.answer import DocumentRef, Passage, Result
 from emily.retrieval.candidate import Candidate
 from emily.retrieval.widening import ChunkSpan, Span, limit_spans, widen
@@ -57,7 +59,7 @@ async def cut_passages(
         else:
             found = widen(ordinals, known, widen_by)
         spans += [(document, span) for span in found]
-    passages = await _cut(database, spans, grouped)
+    passages = await _cut(database, spans, grouped, chunks)
     return [
         Result(_reference(references[document]), found[0].score, tuple(found))
         for document, found in passages.items()
@@ -93,6 +95,7 @@ async def _cut(
     database: Database,
     spans: Sequence[tuple[int, Span]],
     grouped: Mapping[int, Sequence[Candidate]],
+    chunks: Mapping[int, Mapping[int, ChunkSpan]],
 ) -> dict[int, list[Passage]]:
     rows = await database.fetch(
         "passages",
@@ -106,27 +109,45 @@ async def _cut(
     passages: dict[int, list[Passage]] = {}
     for row in rows:
         document, span = spans[row["place"]]
-        scores = [
-            item.probability
-            for item in grouped[document]
-            if item.facts.ordinal in span.chosen and item.probability is not None
-        ]
-        passages.setdefault(document, []).append(_passage(row, span, scores))
+        items = {item.facts.ordinal: item for item in grouped[document]}
+        chosen = [items[ordinal] for ordinal in span.chosen]
+        chunk = chunks[document][span.chosen[0]]
+        passages.setdefault(document, []).append(_passage(row, span, chosen, chunk))
     return passages
 
 
-def _passage(row: Mapping[str, Any], span: Span, scores: Sequence[float]) -> Passage:
+def _passage(
+    row: Mapping[str, Any], span: Span, chosen: Sequence[Candidate], chunk: ChunkSpan
+) -> Passage:
+    """A passage; ``chunk`` is the place of its best candidate, the first of ``chosen``."""
     text, pages, routes = row["text"], row["pages"] or [], row["routes"] or []
+    scores = [item.probability for item in chosen if item.probability is not None]
+    paged = row["citation"] == "pages" and bool(pages)
+    focus = _focus(text, span, chosen[0], chunk)
     return Passage(
         text=text,
         start=span.start,
         end=span.end,
-        pages=(pages[0], pages[-1]) if row["citation"] == "pages" and pages else None,
+        pages=(pages[0], pages[-1]) if paged else None,
         lines=(row["line"], row["line"] + text.count("\n")) if row["line"] else None,
         route=next((route for route in _LEAST_DIRECT if route in routes), "text"),
         score=max(scores) if scores else None,
         header=span.header,
+        focus=focus,
+        focus_page=pages[max(0, bisect_right(row["page_starts"], focus[0]) - 1)] if paged else None,
     )
+
+
+def _focus(text: str, span: Span, best: Candidate, chunk: ChunkSpan) -> tuple[int, int]:
+    """Where the sentence nearest to the question stands in the document's text."""
+    own = text[chunk.start - span.start : chunk.end - span.start]
+    if best.best_sentence is not None:
+        offsets = sentence_offsets(own, chunk.header)
+        # The text may have been replaced since the candidate was gathered.
+        found = offsets[best.best_sentence] if best.best_sentence < len(offsets) else None
+        if found is not None:
+            return chunk.start + found[0], chunk.start + found[1]
+    return chunk.start, chunk.end
 
 
 def _reference(row: Mapping[str, Any]) -> DocumentRef:

@@ -97,6 +97,8 @@ def _block(place: int, result: Result) -> str:
 
 def _passage(passage: Passage) -> str:
     where = cited(passage)
+    if passage.focus_page is not None and passage.pages != (passage.focus_page,) * 2:
+        where += f", nearest to the question on page {passage.focus_page}"
     header = f"(columns: {_one_line(passage.header)})\n" if passage.header else ""
     return f"--- {where}\n{header}{passage.text}"
 

@@ -55,9 +55,10 @@ def second_stage(
         labelled = described | name_terms(facts.name, languages)
         match = affinity.of_chunk(facts.words)
         match[[term in labelled for term in own_terms]] = 1.0
+        nearest, cosine = _best_sentence(facts.sentences, meaning.vector)
         evidence = Evidence(
             part=item.vector or 0.0,
-            sentence=_best_sentence(facts.sentences, meaning.vector),
+            sentence=cosine,
             coverage=coverage(match, meaning.rarity),
             figures=_figures(query, facts.matches.keys() | labelled),
         )
@@ -69,7 +70,13 @@ def second_stage(
             + OTHER_LANGUAGE_BONUS * foreign
         )
         scored.append(
-            replace(item, evidence=evidence, order=order, probability=gate.probability(evidence))
+            replace(
+                item,
+                evidence=evidence,
+                best_sentence=nearest,
+                order=order,
+                probability=gate.probability(evidence),
+            )
         )
     return _ordered(scored)
 
@@ -79,9 +86,15 @@ def order_by_words(pool: Sequence[Candidate]) -> list[Candidate]:
     return _ordered([replace(item, order=item.lexical or 0.0) for item in pool])
 
 
-def _best_sentence(sentences: NDArray[np.float32], vector: NDArray[np.float32]) -> float:
-    """Cosine of the query with the best sentence, 0 for a chunk without vectors."""
-    return float((sentences @ vector).max()) if len(sentences) else 0.0
+def _best_sentence(
+    sentences: NDArray[np.float32], vector: NDArray[np.float32]
+) -> tuple[int | None, float]:
+    """The sentence nearest to the query and its cosine; 0 for a chunk without vectors."""
+    if not len(sentences):
+        return None, 0.0
+    cosines = sentences @ vector
+    nearest = int(cosines.argmax())
+    return nearest, float(cosines[nearest])
 
 
 def _figures(query: Query, terms: set[str]) -> float:

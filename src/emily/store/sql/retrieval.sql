@@ -105,6 +105,8 @@ SELECT q.place, substr(d.text, q.start_at + 1, q.end_at - q.start_at) AS text,
        d.citation,
        (SELECT array_agg(p.number ORDER BY p.number) FROM page p
         WHERE p.document_id = d.id AND p.start_at < q.end_at AND p.end_at > q.start_at) AS pages,
+       (SELECT array_agg(p.start_at ORDER BY p.number) FROM page p
+        WHERE p.document_id = d.id AND p.start_at < q.end_at AND p.end_at > q.start_at) AS page_starts,
        (SELECT array_agg(DISTINCT p.route) FROM page p
         WHERE p.document_id = d.id AND p.start_at < q.end_at AND p.end_at > q.start_at) AS routes,
        CASE WHEN d.citation = 'lines'
