@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from emily.errors import ReadingError
+from emily.reading.kind import KINDS
 from emily.reading.reader import Reader
 
 ROOT = Path(__file__).parents[3]
@@ -27,12 +28,14 @@ async def test_every_file_ends_in_a_reading_or_an_error() -> None:
             try:
                 reading = await reader.read(path)
             except ReadingError as error:
-                outcomes[type(error).__name__] += 1
+                unread = str(error).startswith("no text was found")  # scanned, and OCR is off
+                outcomes["unread" if unread else type(error).__name__] += 1
                 if any(word in str(error) for word in _FATAL):
                     crashed.append(f"{path}: {error}")
             else:
                 outcomes[reading.kind] += 1
+    print(dict(outcomes))  # noqa: T201 - the counts are what a run is read for
     assert not crashed
     assert outcomes["ReadingError"] <= 5, outcomes
-    read = sum(count for name, count in outcomes.items() if name.islower())
+    read = sum(count for name, count in outcomes.items() if name in KINDS)
     assert read > 0.8 * outcomes.total(), outcomes
