@@ -1,0 +1,1 @@
+"""Measurements of speed and of quality; ``python -m benchmarks`` lists and runs them."""
