@@ -20,7 +20,7 @@ from emily.indexing.text import DocumentText
 from emily.models.protocols import Matrix, ModelIdentity
 from emily.store import Connection, Database, statement
 
-__all__ = ["Archive", "FileFacts", "Twin", "Written"]
+__all__ = ["Archive", "FileFacts", "Twin", "Written", "storable"]
 
 EmbedWords = Callable[[Sequence[str]], Matrix]
 Vector = NDArray[np.float32]
@@ -363,7 +363,7 @@ class Archive:
 
 
 def storable(text: str) -> str:
-    """Text as PostgreSQL can hold it: surrogate escapes as ``\\xNN``, no NUL."""
+    """Text as PostgreSQL can hold it: surrogate escapes as ``\\udcNN``, no NUL."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from emily.errors import AmbiguousDocument, UnknownDocument
+from emily.indexing.archive import storable
 from emily.store import Database
 
 __all__ = ["Catalogue", "DocumentDetail", "DocumentInfo", "PageInfo"]
@@ -86,11 +87,13 @@ class Catalogue:
             UnknownDocument: there is none.
             AmbiguousDocument: several have that name.
         """
-        given = str(document).strip()
-        number = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None
+        given = str(document)
+        digits = given.strip()
+        number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
         path = str(Path(given).expanduser().absolute()) if given else ""
+        # As names and paths were stored, whatever bytes the file system gave them.
         rows = await self._database.fetch(
-            "documents_of", {"id": number, "name": given, "path": path}
+            "documents_of", {"id": number, "name": storable(given), "path": storable(path)}
         )
         exact = [row for row in rows if row["id"] == number] or rows
         if not exact:
