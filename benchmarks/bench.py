@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -24,7 +25,7 @@ from emily.retrieval.retriever import Retriever
 from emily.settings import Settings, load_settings
 from emily.store import Database, EmbeddedServer
 
-__all__ = ["Bench", "open_bench", "open_set", "throwaway_home"]
+__all__ = ["Bench", "open_bench", "open_set", "percentile", "throwaway_home"]
 
 # What is measured on a bench is computation and quality; nothing on it outlives the run.
 _UNSAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
@@ -121,9 +122,9 @@ async def open_set(chosen: PublicSet, embedder: Embedder) -> AsyncIterator[Bench
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value that ``share`` of the values do not exceed, by nearest rank."""
+    """The least value that ``share`` of the values do not exceed."""
     ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
 def _say(chosen: PublicSet, seconds: float) -> None:
