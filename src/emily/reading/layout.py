@@ -22,6 +22,7 @@ _KEEPS_HYPHEN = frozenset({
     "self", "non", "anti", "co", "ex", "quasi", "all", "cross", "half", "well", "multi", "semi",
     "pseudo", "vice",
 })  # fmt: skip
+_CELL_GAP = 1.2  # times the height of a line; justified text seldom parts its words so far
 _CUT = re.compile(r"(\w+)-\n(\w+)")
 
 
@@ -37,6 +38,7 @@ class TextLine:
     right: float = 0.0
     base: float = 0.0
     height: float = 0.0
+    gap: float = 0.0  # the widest between two words
 
     @property
     def step(self) -> float:
@@ -80,7 +82,7 @@ def paragraphs(lines: Sequence[TextLine]) -> str:
     broken where the next word did not fit. Lines of tables, lists, addresses and headings stay.
     """
     out: list[str] = []
-    for block in _blocks(lines):
+    for block in _blocks(_whole_rows(lines)):
         if out:
             out.append("")
         right = max(line.right for line in block)
@@ -170,6 +172,8 @@ def _is_running(block: Sequence[TextLine]) -> bool:
         return False
     if statistics.median(len(line.text) for line in block) < 25:
         return False
+    if sum(line.gap > _CELL_GAP * line.height for line in block) > 0.3 * len(block):
+        return False  # rows of a table
     usual = statistics.median(line.step for line in block)
     gapped = sum(line.step > 1.35 * usual for line in block)
     text = "".join(line.text for line in block)
@@ -177,9 +181,38 @@ def _is_running(block: Sequence[TextLine]) -> bool:
     return gapped <= 0.2 * len(block) and digits < 0.2 * len(text) and usual < block[0].height
 
 
+def _whole_rows(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Lines with the pieces of a row, as the cells of a table may come, made into one."""
+    rows: list[TextLine] = []
+    for line in lines:
+        before = rows[-1] if rows else None
+        if before is None or not line.text or not _continues(before, line):
+            rows.append(line)
+            continue
+        rows[-1] = TextLine(
+            f"{before.text} {line.text}",
+            before.left,
+            max(before.right, line.right),
+            before.base,
+            max(before.height, line.height),
+            max(before.gap, line.gap, line.left - before.right),
+        )
+    return rows
+
+
+def _continues(before: TextLine, line: TextLine) -> bool:
+    """Whether a piece stands to the right of the one before, in the same row."""
+    height = max(before.height, line.height)
+    if not height or abs(before.base - line.base) > 0.4 * height:
+        return False
+    return line.left >= before.right - 0.5 * height
+
+
 def _wraps(above: TextLine, line: TextLine, right: float) -> bool:
     """Whether a line goes on where the one above ended for want of room."""
     if abs(above.base - line.base) < 0.5 * line.height:
+        return False
+    if max(above.gap, line.gap) > 2 * _CELL_GAP * line.height:
         return False
     if _ITEM.match(line.text):
         return False

@@ -32,6 +32,7 @@ _SCALE = 2.0  # pixels per point for OCR: 144 dpi
 _LEAST_SIDE, _MOST_SIDE = 1200, 3600  # pixels of the longer side, for stamps and for posters
 _HYPHEN = "\ufffe"  # what PDFium puts in place of a hyphen at a line's end
 _BREAK = re.compile(f"{_HYPHEN}|\r\n|[\r\n]")
+_BLANKS = re.compile(r"\s+")
 _EMPTY_TITLE = re.compile(
     r"\(?(?:untitled|anonymous|unspecified)\)?|microsoft word - .*|.*\.(?:docx?|indd|qxd|dvi|tex)",
     re.I,
@@ -205,7 +206,13 @@ def _line(textpage: Any, raw: str, start: int, end: int, hyphen: bool, placed: b
     height = max(a.top - a.bottom, b.top - b.bottom)
     if height <= 0 or abs(a.bottom - b.bottom) > height:  # upright text only
         return TextLine(shown)
-    return TextLine(shown, min(a.left, b.left), max(a.right, b.right), a.bottom, height)
+    gap = 0.0
+    for blank in _BLANKS.finditer(solid):
+        before = _box(textpage, first + blank.start() - 1)
+        after = _box(textpage, first + blank.end())
+        if before is not None and after is not None:
+            gap = max(gap, after.left - before.right)
+    return TextLine(shown, min(a.left, b.left), max(a.right, b.right), a.bottom, height, gap)
 
 
 def _box(textpage: Any, at: int) -> Any:

@@ -90,6 +90,24 @@ async def test_columns_are_read_in_the_order_written(reader: Reader, tmp_path: P
     assert text.index("left column line 5") < text.index("right column line 0")
 
 
+async def test_rows_of_a_table_stay_lines(reader: Reader, tmp_path: Path) -> None:
+    rows = [
+        ("Part", "Quantity", "Where it is packed"),
+        ("Inlet hose, 1.5 m, with a valve", "1", "in the drum"),
+        ("Blanking caps for transport bolts", "4", "taped to the back"),
+        ("Spanner", "1", "taped to the back"),
+        ("Sample of a liquid detergent", "1", "in the drawer"),
+    ]
+
+    def draw(canvas: Any) -> None:
+        for at, cells in enumerate(rows):
+            for left, cell in zip((72, 290, 370), cells, strict=True):
+                canvas.drawString(left, 700 - 14 * at, cell)
+
+    (text,) = texts(await reader.read(pdf(tmp_path / "a.pdf", draw)))
+    assert text.split("\n") == [" ".join(row) for row in rows]
+
+
 async def test_what_is_filled_into_a_form_is_read(reader: Reader, tmp_path: Path) -> None:
     def draw(canvas: Any) -> None:
         lines(canvas, "Application for a parking permit")
