@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -58,6 +59,15 @@ def _run(home: Path, *arguments: str, **environment: str) -> subprocess.Complete
         timeout=120,
         check=False,
     )
+
+
+def _all_of(terminal: int) -> bytes:
+    """What is written to a terminal until its other end closes."""
+    pieces = []
+    with os.fdopen(terminal, "rb", buffering=0) as file, contextlib.suppress(OSError):
+        while piece := file.read(65_536):  # Linux ends with an error, macOS with nothing
+            pieces.append(piece)
+    return b"".join(pieces)
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +162,23 @@ def test_ctrl_c_keeps_what_was_finished(program: Program, tmp_path: Path) -> Non
     assert 1 <= len(told["files"]) < 200
     kept = {document["path"] for document in program.json("list")["documents"]}
     assert {file["path"] for file in told["files"]} <= kept
+
+
+def test_a_terminal_gets_a_bar_and_stdout_stays_clean(program: Program) -> None:
+    terminal, stderr = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "emily.cli", "add", str(program.folder / "lease.md"), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        encoding="utf-8",
+        env=_environment(program.home, TERM="xterm-256color"),
+    ) as process:
+        os.close(stderr)
+        shown = _all_of(terminal)
+        stdout, _ = process.communicate(timeout=60)
+    assert b"\x1b[" in shown
+    assert b"lease.md" in shown
+    assert [file["outcome"] for file in json.loads(stdout)["files"]] == ["unchanged"]
 
 
 def test_whoever_reads_our_output_may_leave(tmp_path: Path) -> None:

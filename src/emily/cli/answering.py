@@ -52,6 +52,7 @@ def print_answer(answer: Answer, *, languages: tuple[str, ...], full: bool, expl
         console.print(Text.assemble(("Notice: ", "bold yellow"), plain(notice)))
     if explain:
         for block in explained(answer.trace, answer.timings_ms):
+            console.print()
             console.print(block)
 
 

@@ -38,7 +38,8 @@ def explained(
         yield _fusion(trace["fusion"], names)
     if "second_stage" in trace:
         yield _second_stage(trace, names)
-    yield table(("stage", "ms"), timings_ms.items(), title="timings")
+    spent = [(stage, _short(milliseconds)) for stage, milliseconds in timings_ms.items()]
+    yield table(("stage", "ms"), spent, title="timings")
 
 
 def _terms(terms: _Records) -> Iterator[RenderableType]:
@@ -48,7 +49,8 @@ def _terms(terms: _Records) -> Iterator[RenderableType]:
                 term["surface"],
                 term["term"],
                 ", ".join(
-                    f"{near['surface']} {cell(near['weight'])}" for near in term["neighbours"]
+                    f"{near['surface']} {cell(_short(near['weight']))}"
+                    for near in term["neighbours"]
                 ),
             )
             for term in terms
@@ -63,10 +65,10 @@ def _arm(
         yield table((title,), [(f"empty: {reason}",)])
         return
     rows = [
-        (row["rank"], row["chunk"], names.get(row["chunk"]), row["score"])
+        (row["rank"], row["chunk"], names.get(row["chunk"]), _short(row["score"]))
         for row in record["ranking"]
     ]
-    yield table(("rank", "chunk", "document", "score"), rows, title=title)
+    yield table(("rank", "chunk", "document", "score"), rows, title=title, cut="document")
 
 
 def _fusion(record: Mapping[str, Any], names: Mapping[int, Any]) -> RenderableType:
@@ -79,6 +81,7 @@ def _fusion(record: Mapping[str, Any], names: Mapping[int, Any]) -> RenderableTy
         ("rank", "chunk", "document", "vector", "lexical"),
         rows,
         title=f"fusion ({record['name']}): {len(rows)} of {len(candidates)} in the pool",
+        cut="document",
     )
 
 
@@ -97,14 +100,17 @@ def _second_stage(trace: Mapping[str, Any], names: Mapping[int, Any]) -> Rendera
                 rank,
                 chunk,
                 names.get(chunk, record.get("name")),
-                *(record.get(name) for name in ("fused", "order", "probability")),
-                *(seen.get(name) for name in evidence),
+                *(_short(record.get(name)) for name in ("fused", "order", "probability")),
+                *(_short(seen.get(name)) for name in evidence),
                 fate,
             )
         )
-    columns = ("rank", "chunk", "document", "fused", "order", "probability", *evidence, "")
+    scores = ("fused", "order", "prob.", "part", "sent.", "cover", "figs")
     return table(
-        columns, rows, title=f"second stage; the threshold is {cell(threshold.get('threshold'))}"
+        ("rank", "chunk", "document", *scores, ""),
+        rows,
+        title=f"second stage; the threshold is {cell(threshold.get('threshold'))}",
+        cut="document",
     )
 
 
@@ -112,4 +118,11 @@ def _of(
     candidates: Mapping[int, Mapping[str, Any]], chunk: int, names: Sequence[str]
 ) -> tuple[Any, ...]:
     record = candidates.get(chunk, {})
-    return tuple(record.get(name) for name in names)
+    return tuple(_short(record.get(name)) for name in names)
+
+
+def _short(value: float | None) -> float | None:
+    """Three decimals; none of a number that is a hundred or more."""
+    if value is None:
+        return None
+    return round(value) if abs(value) >= 100 else round(value, 3)

@@ -58,7 +58,7 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:g}"
     if isinstance(value, Mapping):
         return ", ".join(f"{cell(key)}: {cell(item)}" for key, item in value.items())
     if isinstance(value, (list, tuple)):
@@ -66,16 +66,42 @@ def cell(value: Any) -> str:
     return one_line(str(value))
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> Table:
-    """A table; a column that holds nothing but numbers stands to the right."""
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    title: str | None = None,
+    cut: str | None = None,
+) -> Table:
+    """A table; a column that holds nothing but numbers stands to the right and is never folded.
+
+    Args:
+        columns: their headings.
+        rows: values, as many as there are columns; ``None`` leaves a cell empty.
+        title: stands above it.
+        cut: the column whose words are cut where the terminal is narrow; others are folded.
+    """
     listed = [list(row) for row in rows]
-    made = Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    made = Table(
+        box=SIMPLE_HEAD,
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+        show_edge=False,
+    )
     for place, column in enumerate(columns):
         values = [row[place] for row in listed if row[place] is not None]
         numeric = bool(values) and all(
             isinstance(value, (int, float)) and not isinstance(value, bool) for value in values
         )
-        made.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        made.add_column(
+            column,
+            justify="right" if numeric else "left",
+            no_wrap=numeric,
+            overflow="ellipsis" if column == cut else "fold",
+        )
     for row in listed:
         made.add_row(*(Text(cell(value)) for value in row))
     return made

@@ -15,7 +15,13 @@ __all__ = ["ask", "search"]
 
 Limit = Annotated[
     int | None,
-    typer.Option("--limit", min=1, max=100, help="At most so many passages; without it the setting result_limit.", show_default=False),
+    typer.Option(
+        "--limit",
+        min=1,
+        max=100,
+        help="At most so many passages; without it the setting result_limit.",
+        show_default=False,
+    ),
 ]
 Full = Annotated[bool, typer.Option("--full", help="Print long passages whole.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show what each stage did, and its time.")]
