@@ -124,6 +124,7 @@ class Preparer:
 
         Raises:
             ModelUnavailable: the embedder cannot be loaded.
+            VectorError: it fails on the name; passages that it fails on are in ``failures``.
         """
         chosen = self._settings
         language = self._languages.document_language(document.text)
@@ -136,7 +137,8 @@ class Preparer:
         for item, text, found in zip(chunks, texts, vectors, strict=True):
             spoken = self._languages.chunk_language(text, language, chosen.language_confidence)
             surfaces = frozenset(
-                (word, spoken or NO_LANGUAGE) for word in words(text, chosen.languages)
+                (word, spoken or NO_LANGUAGE)
+                for word in words(f"{item.header}\n{text}", chosen.languages)
             )
             parts = np.empty((0, self._embedder.identity.dimension), np.float32)
             sentences = parts

@@ -109,6 +109,7 @@ def test_a_header_is_indexed_and_embedded_with_every_piece(
     later = found.chunks[2]
     assert later.chunk.header == "article | amount | remarks"
     assert "remarks" not in document.text[later.chunk.start : later.chunk.end]
+    assert "remarks" in {word for word, _ in later.words}, "it covers a word of a question"
 
 
 def test_one_bad_text_is_set_aside(preparer: Preparer, embedder: WordsEmbedder) -> None:
