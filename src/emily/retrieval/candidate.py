@@ -50,7 +50,7 @@ class Evidence:
         sentence: cosine with the best sentence, -1 to 1.
         coverage: share of the query's words that the chunk or its document's name has, each
             weighed by its rarity in the language at large; a neighbour in meaning counts in
-            part. 0 to 1.
+            part. Of a query without such words, the share of its terms. 0 to 1.
         figures: share of the query's numbers, dates and identifiers that it has; 1 if the
             query has none.
     """

@@ -55,12 +55,13 @@ def second_stage(
         labelled = described | name_terms(facts.name, languages)
         match = affinity.of_chunk(facts.words)
         match[[term in labelled for term in own_terms]] = 1.0
+        has = facts.matches.keys() | labelled
         nearest, cosine = _best_sentence(facts.sentences, meaning.vector)
         evidence = Evidence(
             part=item.vector or 0.0,
             sentence=cosine,
-            coverage=coverage(match, meaning.rarity),
-            figures=_figures(query, facts.matches.keys() | labelled),
+            coverage=coverage(match, meaning.rarity) if query.words else _terms(query, has),
+            figures=_figures(query, has),
         )
         foreign = None not in (query.language, facts.language) and query.language != facts.language
         order = (
@@ -95,6 +96,13 @@ def _best_sentence(
     cosines = sentences @ vector
     nearest = int(cosines.argmax())
     return nearest, float(cosines[nearest])
+
+
+def _terms(query: Query, terms: set[str]) -> float:
+    """Coverage of a query that has no word with a vector: identifiers alone, Chinese, Thai."""
+    if not query.groups:
+        return 0.0
+    return sum(group.members[0].term in terms for group in query.groups) / len(query.groups)
 
 
 def _figures(query: Query, terms: set[str]) -> float:

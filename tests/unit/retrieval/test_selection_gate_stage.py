@@ -159,6 +159,14 @@ def test_figures_are_counted() -> None:
     assert one("rent").figures == 1, "none asked for, none missing"
 
 
+@pytest.mark.parametrize("text", ["K014", "2026-12-15 TM-X200/4", "租约到期", "9"])
+def test_a_question_without_words_is_covered_by_its_terms(text: str) -> None:
+    terms = [group.members[0].term for group in parse(text, LANGUAGES, None).groups]
+    assert one(text, matches=dict.fromkeys(terms, 1)).coverage == 1
+    assert one(text).coverage == 0
+    assert one(text, name=f"{text.replace('/', '-')}.pdf").coverage > 0
+
+
 def test_a_question_of_function_words_alone() -> None:
     assert one("what is the").coverage == 0
 
