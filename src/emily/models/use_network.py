@@ -14,6 +14,7 @@ sentence before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,68 @@ _EMBEDDING = 512
 _BRANCH = 256
 _ORDERS = ((2, 0), (3, 1), (5, 2))  # order of the n-gram, tokens of left context
 _LEFT, _RIGHT = 2, 2  # widest context of any branch
+_GAP = 2  # places between texts: as wide as the widest context
 _BLOCKS = 17  # row i of the embedding table lies in block i mod 17
 _BLOCK_ROWS = 7530
+_TAPS = sum(order for order, _ in _ORDERS)
 _FEATURES = _EMBEDDING + len(_ORDERS) * _BRANCH
 _BATCH_TOKENS = 384  # keeps the working set in the cache; flat from here to some thousands
 
 Array = NDArray[np.float32]
+_NONE = np.empty(0, dtype=np.int64)
 Run = Callable[[Callable[[tuple[int, int]], Any], Iterable[tuple[int, int]]], Iterable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """What the network knows of single tokens; the last row of each table is a gap's, zero.
+
+    Attributes:
+        ids: ``(n,)`` ascending.
+        states: ``(n + 1, 768)``, the projected embedding of each branch.
+        taps: for each tap of each first convolution ``(n + 1, 256)``.
+    """
+
+    ids: NDArray[np.int64]
+    states: Array
+    taps: list[Array]
+
+    def rows(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of these tokens."""
+        return np.searchsorted(self.ids, ids)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Texts one after the other with gaps between, so that a window never sees two of them.
+
+    Attributes:
+        tokens: ``(n_rows,)`` row of each place in ``_Tokens``; gaps have its last row.
+        ids: the same, with the first row in place of gaps.
+        gaps: places of the gaps.
+        starts: first place of each text.
+        ends: place behind each text.
+    """
+
+    tokens: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    gaps: NDArray[np.int_]
+    starts: NDArray[np.int_]
+    ends: NDArray[np.int_]
+
+    @classmethod
+    def of(
+        cls, texts: Sequence[Sequence[int]], rows: Callable[[NDArray[np.int64]], NDArray[np.int64]]
+    ) -> _Layout:
+        lengths = np.array([len(text) for text in texts])
+        starts = np.cumsum(lengths + _GAP) - lengths
+        ends = starts + lengths
+        tokens = np.full(int(ends[-1]) + _GAP, -1)
+        places = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+        places += np.arange(lengths.sum())
+        tokens[places] = rows(np.concatenate([np.asarray(text) for text in texts]))
+        gaps = np.flatnonzero(tokens < 0)
+        return cls(tokens, np.maximum(tokens, 0), gaps, starts, ends)
 
 
 class UseNetwork:
@@ -69,16 +125,15 @@ class UseNetwork:
         """Vectors of texts given as token ids with markers, ``(n, 512)``.
 
         Args:
-            texts: token ids of each.
+            texts: token ids of each, none empty.
             run: maps a function over batches; an executor's ``map`` uses several threads.
         """
+        tokens = self._known_tokens(texts)
 
         def batch(bounds: tuple[int, int]) -> Array:
-            group = texts[bounds[0] : bounds[1]]
-            lengths = np.array([len(text) for text in group])
-            starts = np.cumsum(lengths) - lengths
-            features = self._token_features(group, lengths, starts)
-            return self._head(np.add.reduceat(features, starts, axis=0), lengths)
+            layout = _Layout.of(texts[slice(*bounds)], tokens.rows)
+            sums = _sums(self._features(layout, tokens), layout.starts, layout.ends)
+            return self._head(sums, layout.ends - layout.starts)
 
         found = list(run(batch, _batches([len(text) for text in texts])))
         return np.concatenate(found) if found else np.empty((0, DIMENSION), np.float32)
@@ -100,68 +155,96 @@ class UseNetwork:
         Returns:
             For each part its vector ``(512,)`` and those of its sentences ``(n, 512)``.
         """
+        tokens = self._known_tokens(texts)
 
         def batch(bounds: tuple[int, int]) -> list[tuple[Array, Array]]:
-            return self._parts(texts[slice(*bounds)], spans[slice(*bounds)])
+            layout = _Layout.of(texts[slice(*bounds)], tokens.rows)
+            return self._parts(layout, spans[slice(*bounds)], tokens)
 
         batches = _batches([len(text) for text in texts])
         return [found for group in run(batch, batches) for found in group]
 
     def _parts(
-        self, texts: Sequence[Sequence[int]], spans: Sequence[Sequence[tuple[int, int]]]
+        self, layout: _Layout, spans: Sequence[Sequence[tuple[int, int]]], tokens: _Tokens
     ) -> list[tuple[Array, Array]]:
-        lengths = np.array([len(text) for text in texts])
-        starts = np.cumsum(lengths) - lengths
-        features = self._token_features(texts, lengths, starts)
-        sums, sizes = [np.add.reduceat(features, starts, axis=0)], [lengths]
-        for start, length, sentences in zip(starts, lengths, spans, strict=True):
-            # A sentence borrows the part's begin and end marker, as it had them alone.
-            markers = features[start] + features[start + length - 1]
-            bounds = np.array(sentences) + start
-            sums.append(np.stack([features[a:b].sum(axis=0) + markers for a, b in bounds]))
-            sizes.append(bounds[:, 1] - bounds[:, 0] + 2)
-        vectors = self._head(np.concatenate(sums), np.concatenate(sizes))
-        found = []
-        place = len(texts)
-        for index, sentences in enumerate(spans):
-            found.append((vectors[index], vectors[place : place + len(sentences)]))
-            place += len(sentences)
-        return found
+        features = self._features(layout, tokens)
+        counts = np.array([len(sentences) for sentences in spans])
+        owner = np.repeat(np.arange(len(spans)), counts)
+        bounds = np.concatenate([np.array(sentences) for sentences in spans])
+        bounds += layout.starts[owner, None]
+        # A sentence borrows its part's begin and end marker, as it would have them alone.
+        markers = features[layout.starts] + features[layout.ends - 1]
+        sums = np.concatenate(
+            [
+                _sums(features, layout.starts, layout.ends),
+                _sums(features, bounds[:, 0], bounds[:, 1]) + markers[owner],
+            ]
+        )
+        sizes = [layout.ends - layout.starts, bounds[:, 1] - bounds[:, 0] + 2]
+        vectors = self._head(sums, np.concatenate(sizes))
+        sentences = np.split(vectors[len(spans) :], np.cumsum(counts)[:-1])
+        return list(zip(vectors[: len(spans)], sentences, strict=True))
 
-    def _token_features(
-        self, texts: Sequence[Sequence[int]], lengths: NDArray[np.int_], starts: NDArray[np.int_]
-    ) -> Array:
-        """Features of every token, ``(n_tokens, 1280)``; no text sees its neighbour."""
-        ids = np.concatenate([np.asarray(text, dtype=np.int64) for text in texts])
-        total = len(ids)
-        features = np.empty((total, _FEATURES), dtype=np.float32)
-        embedding = features[:, :_EMBEDDING]
+    def _known_tokens(self, texts: Sequence[Sequence[int]]) -> _Tokens:
+        """All that depends on a token alone, once for each distinct token of the texts.
+
+        The first convolution is a sum over its taps of one matrix each, so even that is known
+        per token; in a document most tokens occur many times.
+        """
+        ids = np.unique(np.concatenate([np.asarray(text) for text in texts])) if texts else _NONE
+        states = np.zeros((len(ids) + 1, len(_ORDERS) * _BRANCH), dtype=np.float32)
+        taps = [np.zeros((len(ids) + 1, _BRANCH), np.float32) for _ in range(_TAPS)]
+        for first in range(0, len(ids), _BATCH_TOKENS):
+            some = slice(first, min(first + _BATCH_TOKENS, len(ids)))
+            state = self._embedded(ids[some]) @ self._project
+            state += self._project_bias
+            _normalise(state, *self._norm_in, self._epsilon)
+            states[some] = state
+            place = 0
+            for index, (order, _) in enumerate(_ORDERS):
+                branch = state[:, index * _BRANCH : (index + 1) * _BRANCH]
+                for tap in range(order):
+                    weight = self._first[index][tap * _BRANCH : (tap + 1) * _BRANCH]
+                    taps[place][some] = branch @ weight
+                    place += 1
+        return _Tokens(ids, states, taps)
+
+    def _embedded(self, ids: NDArray[np.int64]) -> Array:
+        """Token embeddings, ``(n, 512)``."""
         block = ids % _BLOCKS
-        np.copyto(embedding, self._table[ids])
+        embedding = self._table[ids].astype(np.float32)
         embedding *= self._scale[block, None]
         embedding += self._low[block, None]
-        branches = embedding @ self._project
-        branches += self._project_bias
-        _normalise(branches, *self._norm_in, self._epsilon)
+        return embedding
 
-        window = _window(starts, lengths, total)
-        padded = np.empty((total + 1, _BRANCH), dtype=np.float32)
-        padded[total] = 0.0  # where a window reaches over the edge of its text
+    def _features(self, layout: _Layout, tokens: _Tokens) -> Array:
+        """Features of every row of a layout, ``(n_rows, 1280)``; its gaps hold no meaning."""
+        total = len(layout.tokens)
+        inner = slice(_LEFT, total - _RIGHT)
+        features = np.zeros((total, _FEATURES), dtype=np.float32)
+        features[:, :_EMBEDDING] = self._embedded(tokens.ids[layout.ids])
+        place = 0
+        hidden = np.zeros((total, _BRANCH), dtype=np.float32)
         for index, (order, left) in enumerate(_ORDERS):
-            taps = window[:, _LEFT - left : _LEFT - left + order]
-            layer = branches[:, index * _BRANCH : (index + 1) * _BRANCH]
-            for weight, bias in (
-                (self._first[index], self._first_bias[index]),
-                (self._second[index], self._second_bias[index]),
-            ):
-                padded[:total] = layer
-                hidden = padded[taps].reshape(total, order * _BRANCH) @ weight
-                hidden += bias
-                np.maximum(hidden, 0.0, out=hidden)
-                hidden += layer
-                layer = hidden
-            place = _EMBEDDING + index * _BRANCH
-            features[:, place : place + _BRANCH] = layer
+            columns = slice(index * _BRANCH, (index + 1) * _BRANCH)
+            core = hidden[inner]
+            core[:] = self._first_bias[index]
+            for tap in range(order):
+                start = _LEFT - left + tap
+                core += tokens.taps[place][layout.tokens[start : start + len(core)]]
+                place += 1
+            np.maximum(core, 0.0, out=core)
+            core += tokens.states[layout.tokens[inner], columns]
+            hidden[layout.gaps] = 0.0
+            out = features[inner, _EMBEDDING + columns.start : _EMBEDDING + columns.stop]
+            second = self._second[index]
+            mixed = np.tile(self._second_bias[index], (len(core), 1))
+            for tap in range(order):
+                start = _LEFT - left + tap
+                weight = second[tap * _BRANCH : (tap + 1) * _BRANCH]
+                mixed += hidden[start : start + len(core)] @ weight
+            np.maximum(mixed, 0.0, out=mixed)
+            np.add(mixed, core, out=out)
         _normalise(features, *self._norm_out, self._epsilon)
         return features
 
@@ -190,12 +273,11 @@ def _normalise(rows: Array, gain: Array, bias: Array, epsilon: np.float32) -> No
     rows += bias
 
 
-def _window(starts: NDArray[np.int_], lengths: NDArray[np.int_], total: int) -> NDArray[np.int64]:
-    """For each token the rows of its neighbours; ``total`` where they lie outside its text."""
-    rows = np.arange(total)[:, None] + np.arange(-_LEFT, _RIGHT + 1)
-    inside = rows >= np.repeat(starts, lengths)[:, None]
-    inside &= rows < np.repeat(starts + lengths, lengths)[:, None]
-    return np.where(inside, rows, total)
+def _sums(features: Array, starts: NDArray[np.int_], ends: NDArray[np.int_]) -> Array:
+    """Sums over runs of rows, none of which is empty or reaches the last row."""
+    edges = np.stack([starts, ends], axis=1).ravel()
+    summed: Array = np.add.reduceat(features, edges, axis=0)[::2]
+    return summed
 
 
 def _batches(lengths: Sequence[int]) -> list[tuple[int, int]]:
