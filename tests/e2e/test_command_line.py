@@ -45,7 +45,8 @@ class Program:
 
 
 def _environment(home: Path, **more: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("EMILY_")}
+    dropped = ("EMILY_", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return kept | {"EMILY_HOME": str(home), "PYTHONWARNINGS": "default"} | more
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from emily.cli.plain import one_line
+from emily.cli.plain import one_line, plain
 from emily.cli.session import INTERRUPTED, AsJson, guarded, say_json, session_of
-from emily.errors import InputError
+from emily.errors import EmilyError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -66,8 +66,13 @@ def add(
 
             report = session_of(context).run(lambda brain: brain.add(paths, progress=tell))
     except KeyboardInterrupt:
-        _tell_interrupted(finished, total, as_json)
+        _tell_unfinished("Interrupted", "Interrupted.", finished, total, as_json)
         raise typer.Exit(INTERRUPTED) from None
+    except EmilyError as error:
+        if not finished:
+            raise
+        _tell_unfinished(type(error).__name__, str(error), finished, total, as_json)
+        raise typer.Exit(1) from None
     if as_json:
         from emily.cli.contract import add_output
 
@@ -122,21 +127,23 @@ def _tell_line(progress: Progress) -> None:
     typer.echo(f"{done}/{total} {progress.outcome.outcome} {path}", err=True)
 
 
-def _tell_interrupted(finished: Sequence[FileOutcome], total: int, as_json: bool) -> None:
+def _tell_unfinished(
+    type_name: str, reason: str, finished: Sequence[FileOutcome], total: int, as_json: bool
+) -> None:
     if not finished:
         kept = "No file was finished"
     elif len(finished) == 1:
         kept = f"1 of {total} files was finished and is kept"
     else:
         kept = f"{len(finished)} of {total} files were finished and are kept"
-    message = f"Interrupted. {kept}. Run the same command again to go on."
+    message = f"{reason} {kept}. Run the same command again to go on."
     if as_json:
-        from emily.cli.contract import interrupted_add_output
+        from emily.cli.contract import unfinished_add_output
 
-        say_json(interrupted_add_output(finished, message))
+        say_json(unfinished_add_output(finished, type_name, message))
     elif finished:
         _print_report(finished)
-    typer.echo(f"emily: {message}", err=True)
+    typer.echo(f"emily: {plain(message)}", err=True)
 
 
 def _print_report(files: Sequence[FileOutcome]) -> None:

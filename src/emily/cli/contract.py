@@ -24,7 +24,6 @@ __all__ = [
     "DoctorOutput",
     "ErrorOutput",
     "ExplainedSearchOutput",
-    "InterruptedAddOutput",
     "ListOutput",
     "Output",
     "ReindexOutput",
@@ -34,12 +33,12 @@ __all__ = [
     "ShowOutput",
     "StatusOutput",
     "StopOutput",
+    "UnfinishedAddOutput",
     "VersionOutput",
     "add_output",
     "as_text",
     "doctor_output",
     "error_output",
-    "interrupted_add_output",
     "list_output",
     "reindex_output",
     "remove_output",
@@ -48,6 +47,7 @@ __all__ = [
     "show_output",
     "status_output",
     "stop_output",
+    "unfinished_add_output",
     "version_output",
 ]
 
@@ -163,8 +163,8 @@ class ErrorOutput(Output):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InterruptedAddOutput(ErrorOutput):
-    """`emily add` that was interrupted."""
+class UnfinishedAddOutput(ErrorOutput):
+    """`emily add` that ended before its time, by Ctrl-C or an error."""
 
     files: Annotated[list[FilePart], "The files that were finished; they are kept."]
 
@@ -315,10 +315,12 @@ def add_output(files: Iterable[FileOutcome]) -> AddOutput:
     return AddOutput(files=[_file(file) for file in files])
 
 
-def interrupted_add_output(files: Iterable[FileOutcome], message: str) -> InterruptedAddOutput:
-    """What became of the files that were finished before an interruption."""
-    error = ErrorPart(type="Interrupted", message=message)
-    return InterruptedAddOutput(files=[_file(file) for file in files], error=error)
+def unfinished_add_output(
+    files: Iterable[FileOutcome], type_name: str, message: str
+) -> UnfinishedAddOutput:
+    """What became of the files that were finished, and why the others were not."""
+    error = ErrorPart(type=type_name, message=message)
+    return UnfinishedAddOutput(files=[_file(file) for file in files], error=error)
 
 
 def error_output(type_name: str, message: str) -> ErrorOutput:

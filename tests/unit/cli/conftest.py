@@ -43,6 +43,8 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal() -> Iterator[Terminal]:
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS"):  # they make a pipe a terminal
+        monkeypatch.delenv(name, raising=False)
     yield Terminal()
     structlog.reset_defaults()  # its stream is that of this run

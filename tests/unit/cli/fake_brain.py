@@ -137,6 +137,7 @@ class FakeBrain:
         self.status_now = STATUS
         self.outcomes: list[FileOutcome] = []
         self.stops_after: int | None = None
+        self.stops_with: BaseException = KeyboardInterrupt()
         self.fails: BaseException | None = None
         self.fails_to_open: BaseException | None = None
         self.asked: list[tuple[Any, ...]] = []
@@ -155,7 +156,7 @@ class FakeBrain:
         self._ask("add", *paths)
         for done, outcome in enumerate(self.outcomes):
             if done == self.stops_after:
-                raise KeyboardInterrupt
+                raise self.stops_with
             progress(Progress(outcome.path, done, len(self.outcomes)))
             progress(Progress(outcome.path, done + 1, len(self.outcomes), outcome))
         return AddReport(tuple(self.outcomes))

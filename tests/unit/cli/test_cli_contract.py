@@ -135,6 +135,24 @@ def test_add_interrupted(terminal: Terminal, tmp_path: Path) -> None:
     }
 
 
+def test_add_that_loses_the_database(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.brain.outcomes = [FileOutcome(Path(f"/papers/{name}"), "added", 3) for name in "abc"]
+    terminal.brain.stops_with = StoreUnavailable("The database is away.")
+    terminal.brain.stops_after = 2
+    found = terminal.json("add", str(tmp_path), exit_code=1)
+    assert found["error"] == {
+        "type": "StoreUnavailable",
+        "message": "The database is away. 2 of 3 files were finished and are kept. Run the same "
+        "command again to go on.",
+    }
+    assert [file["path"] for file in found["files"]] == ["/papers/a", "/papers/b"]
+    terminal.brain.stops_after = 0
+    assert terminal.json("add", str(tmp_path), exit_code=1) == {
+        "schema_version": 1,
+        "error": {"type": "StoreUnavailable", "message": "The database is away."},
+    }
+
+
 def test_list(terminal: Terminal) -> None:
     found = terminal.json("list")
     assert [*found] == ["schema_version", "documents"]

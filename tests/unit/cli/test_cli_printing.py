@@ -14,7 +14,9 @@ from emily.cli.printing import QUOTE, barred, cell, harmless, percent, size, tab
 
 def _printed(*things: object, width: int = 40) -> list[str]:
     file = io.StringIO()
-    console = Console(file=file, width=width, markup=False, highlight=False, emoji=False)
+    console = Console(
+        file=file, width=width, force_terminal=False, markup=False, highlight=False, emoji=False
+    )
     for thing in things:
         console.print(thing)
     return file.getvalue().split("\n")[:-1]
