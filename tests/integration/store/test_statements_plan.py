@@ -12,7 +12,7 @@ from emily.store.statements import load_statements
 if TYPE_CHECKING:
     from emily.store import Database
 
-_PARAMETER = re.compile(r"%\((\w+)\)s")
+_PARAMETER = re.compile(r"%\((\w+)\)[sb]")
 
 
 def _numbered(text: str) -> str:
