@@ -1,8 +1,9 @@
 """A generated document: as long as asked, no sentence twice, the same at every run.
 
-Its words are those of the example archive and as many invented ones; they occur as words of
-a language do, the n-th most frequent about 1/n as often as the first (Zipf). Function words
-stand where sentences have them. What it says means nothing.
+Its words are those of the example archive, which all documents share, and invented ones, which
+are another document's own as names and terms are. They occur as words of a language do, the
+n-th most frequent about 1/n as often as the first (Zipf). Function words stand where sentences
+have them. What it says means nothing.
 """
 
 from __future__ import annotations
@@ -52,10 +53,10 @@ def document(characters: int, seed: int) -> str:
 
     Args:
         characters: its length.
-        seed: another seed gives other sentences over the same words.
+        seed: another seed gives other sentences and other invented words.
     """
     chance = random.Random(seed)
-    lexicon = _lexicon()
+    lexicon = _lexicon(seed)
     weights = list(accumulate(1 / rank for rank in range(1, len(lexicon) + 1)))
     seen: set[str] = set()
     paragraphs: list[list[str]] = [[]]
@@ -77,12 +78,12 @@ def document(characters: int, seed: int) -> str:
     return "\n\n".join(" ".join(paragraph) for paragraph in paragraphs) + "\n"
 
 
-def _lexicon() -> list[str]:
-    """Words in a fixed order that mixes real and invented ones."""
+def _lexicon(seed: int) -> list[str]:
+    """Words in the order of how often they occur; real and invented ones are mixed."""
     english = [source for source in load_all() if source.lang == "en" and not source.mixed]
     text = " ".join(line for source in english for line in source.lines)
     real = {word.lower() for word in re.findall(rf"[A-Za-z]{{{_LEAST_LETTERS},}}", text)}
-    chance = random.Random(0)
+    chance = random.Random(f"words/{seed}")
     invented = {
         "".join(chance.choices(_SYLLABLES, k=chance.randint(2, 4))) for _ in range(_INVENTED)
     }
