@@ -42,13 +42,10 @@ def neutralise(text: str) -> str:
     Letters are compared without case, width, accents and look-alikes, with separators and
     unseen characters left out; what is not the token stays as it is, to the letter.
     """
-    letters: list[str] = []
-    places: list[int] = []
-    for place, character in enumerate(text):
-        for letter in _folded(character):
-            letters.append(letter)
-            places.append(place)
-    squeezed = "".join(letters)
+    squeezed = "".join(map(_folded, text))
+    if _TOKEN not in squeezed:  # nearly always; only else is it worth knowing what stands where
+        return text
+    places = [place for place, character in enumerate(text) for _ in _folded(character)]
     pieces: list[str] = []
     done = 0
     for match in re.finditer(_TOKEN, squeezed):
