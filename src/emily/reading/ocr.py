@@ -54,6 +54,9 @@ class RapidOcr:
                         "Global.use_cls": False,
                         "Global.log_level": "critical",
                         "Global.max_side_len": _MOST_PIXELS,
+                        # Lines of one batch are padded to its longest: one by one is
+                        # a quarter faster on a CPU, and reads the same.
+                        "Rec.rec_batch_num": 1,
                         "EngineConfig.onnxruntime.intra_op_num_threads": threads,
                         "EngineConfig.onnxruntime.inter_op_num_threads": 1,
                     }

@@ -19,10 +19,13 @@ from numpy.typing import NDArray
 
 from emily.retrieval.candidate import Evidence
 
-__all__ = ["Gate", "coverage", "load_gate"]
+__all__ = ["FIGURE_RARITY", "Gate", "coverage", "load_gate"]
 
 # Nats: the commonest content words lie near 6, names and rare compounds beyond 20.
 _COMMON, _RARE, _FLOOR = 6.0, 20.0, 4.0
+
+FIGURE_RARITY = 16.0
+"""What a number, a date or an identifier weighs in ``coverage``: as much as a rare word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def load_gate() -> Gate:
 
 
 def coverage(match: NDArray[np.float32], rarity: NDArray[np.float32]) -> float:
-    """Share of a query's words that are covered, rare words weighing more; 0 to 1.
+    """Share of a query's words and figures that are covered, rare words weighing more; 0 to 1.
 
     Args:
         match: ``(n,)``, how well each word is matched, 0 to 1.

@@ -18,7 +18,7 @@ from emily.indexing.prepare import name_terms
 from emily.indexing.terms import analyse, prefix
 from emily.retrieval.candidate import Candidate, Evidence
 from emily.retrieval.fusion import LEXICAL_WEIGHT
-from emily.retrieval.gate import Gate, coverage
+from emily.retrieval.gate import FIGURE_RARITY, Gate, coverage
 from emily.retrieval.query import Meaning, Query
 from emily.retrieval.vocabulary import Affinity
 
@@ -48,6 +48,7 @@ def second_stage(
         languages: of the archive.
     """
     own_terms = [prefix(word) for word in query.words]
+    rarity = np.append(meaning.rarity, np.full(len(query.figures), FIGURE_RARITY, np.float32))
     scored = []
     for item in pool:
         facts = item.facts
@@ -56,12 +57,15 @@ def second_stage(
         match = affinity.of_chunk(facts.words)
         match[[term in labelled for term in own_terms]] = 1.0
         has = facts.matches.keys() | labelled
+        figures = np.array([bool(wanted & has) for wanted in query.figures], np.float32)
         nearest, cosine = _best_sentence(facts.sentences, meaning.vector)
         evidence = Evidence(
             part=item.vector or 0.0,
             sentence=cosine,
-            coverage=coverage(match, meaning.rarity) if query.words else _terms(query, has),
-            figures=_figures(query, has),
+            coverage=coverage(np.append(match, figures), rarity)
+            if len(rarity)
+            else _terms(query, has),
+            figures=float(figures.mean()) if len(figures) else 1.0,
         )
         foreign = None not in (query.language, facts.language) and query.language != facts.language
         order = (
@@ -99,17 +103,10 @@ def _best_sentence(
 
 
 def _terms(query: Query, terms: set[str]) -> float:
-    """Coverage of a query that has no word with a vector: identifiers alone, Chinese, Thai."""
+    """Coverage of a query that has neither words nor figures: Chinese, Thai."""
     if not query.groups:
         return 0.0
     return sum(group.members[0].term in terms for group in query.groups) / len(query.groups)
-
-
-def _figures(query: Query, terms: set[str]) -> float:
-    """Share of the query's numbers, dates and identifiers that are there."""
-    if not query.figures:
-        return 1.0
-    return sum(bool(wanted & terms) for wanted in query.figures) / len(query.figures)
 
 
 def _ordered(scored: Sequence[Candidate]) -> list[Candidate]:
