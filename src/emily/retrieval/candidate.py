@@ -48,9 +48,9 @@ class Evidence:
     Attributes:
         part: cosine of the query with the best part, -1 to 1.
         sentence: cosine with the best sentence, -1 to 1.
-        coverage: share of the query's words that the chunk or its document's name has, each
-            weighed by its rarity in the language at large; a neighbour in meaning counts in
-            part. Of a query without such words, the share of its terms. 0 to 1.
+        coverage: share of the query's words and figures that the chunk or its document's name
+            has, each weighed by its rarity in the language at large; a neighbour in meaning
+            counts in part. Of a query with neither, the share of its terms. 0 to 1.
         figures: share of the query's numbers, dates and identifiers that it has; 1 if the
             query has none.
     """
