@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
-from emily.errors import EmilyError
+from emily.errors import EmilyError, StoreError, StoreUnavailable
 from emily.indexing.originals import Originals
 from emily.models.protocols import Embedder, ModelIdentity
 from emily.reading.reader import Reader
@@ -85,7 +85,7 @@ async def take_stock(
     for row in groups:
         languages[row["language"]] += row["documents"]
         kinds[row["kind"]] += row["documents"]
-    problems = []
+    problems = await _lexical_problems(database, counts["chunks"])
     if counts["stale"]:
         problems.append(
             f"{counts['stale']} documents were indexed by another model or with other settings. "
@@ -110,6 +110,19 @@ async def take_stock(
         model=str(model),
         problems=tuple(problems),
     )
+
+
+async def _lexical_problems(database: Database, chunks: int) -> list[str]:
+    """An arm that finds nothing looks like a search without results; so it is asked for."""
+    try:
+        row = await database.fetch_one("has_postings")
+    except StoreUnavailable:
+        raise
+    except StoreError as error:
+        return [f"The lexical arm is down: {error}"]
+    if chunks and not (row and row["present"]):
+        return ["The lexical arm is down: the index of words is empty, the archive is not."]
+    return []
 
 
 async def examine(

@@ -121,3 +121,7 @@ SELECT d.id, d.name, d.kind, d.description, char_length(d.text) AS characters,
        (SELECT s.path FROM source s WHERE s.document_id = d.id ORDER BY s.since, s.path LIMIT 1) AS path,
        (SELECT count(*) FROM chunk c WHERE c.document_id = d.id) AS chunks
 FROM document d WHERE d.id = ANY(%(documents)s::bigint[]);
+
+-- Whether the lexical arm has anything to look in.
+-- name: has_postings
+SELECT EXISTS (SELECT FROM posting) AS present;
