@@ -218,22 +218,26 @@ def _thresholds(sets: list[Rows], gate: Array, without: dict[str, Array]) -> lis
     """What each threshold would cost and bring, sets weighing the same."""
     kept = [rows.best(logistic.predict(gate, rows.evidence), labels=1) for rows in sets]
     weights = np.concatenate([np.full(len(best), 1 / len(best)) for best in kept])
+    names = " | ".join(rows.name for rows in sets)
     lines = [
-        "A threshold is chosen by the share of answerable questions whose relevant document was "
-        "in the pool and all of whose passages it would drop. The last columns are of gates "
-        "fitted without the set:",
+        "A threshold is chosen by what it may cost: the share of answerable questions whose "
+        "relevant document was in the pool and all of whose passages it drops, the sets weighing "
+        "the same. The columns of the sets are of the gate fitted without the set: how many "
+        "questions lose their document, and how many find nothing when it is absent.",
         "",
-        "| allowed loss | threshold | loss by set | absent questions that find nothing, by set |",
-        "|--:|--:|---|---|",
+        f"| loss allowed | threshold | mean | {names} |",
+        "|--:|--:|" + "--:|" * (len(sets) + 1),
     ]
+    said = [logistic.predict(without[rows.name], rows.evidence) for rows in sets]
     for loss in LOSSES:
         bar = logistic.quantile(np.concatenate(kept), weights, loss)
-        lost, empty = [], []
-        for rows in sets:
-            said = logistic.predict(without[rows.name], rows.evidence)
-            lost.append(f"{rows.name} {np.mean(rows.best(said, labels=1) < bar):.1%}")
-            empty.append(f"{rows.name} {np.mean(rows.best(said, labels=0) < bar):.1%}")
-        lines.append(f"| {loss:.0%} | {bar:.4f} | {', '.join(lost)} | {', '.join(empty)} |")
+        shares = [
+            [float(np.mean(rows.best(values, labels=label) < bar)) for label in (1, 0)]
+            for rows, values in zip(sets, said, strict=True)
+        ]
+        shares.insert(0, np.mean(shares, axis=0).tolist())
+        cells = " | ".join(f"{lost:.1%} / {empty:.1%}" for lost, empty in shares)
+        lines.append(f"| {loss:.0%} | {bar:.4f} | {cells} |")
     return lines
 
 
