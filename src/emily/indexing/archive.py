@@ -180,7 +180,7 @@ class Archive:
                 "text_sha256": text_sha256,
                 "bytes": file.bytes,
                 "warnings": [*file.warnings, *prepared.failures],
-                "name_vector": HalfVector(prepared.name_vector),
+                "name_vector": _half(prepared.name_vector),
                 "model_id": model_id,
                 "fingerprint": self._fingerprint,
             }
@@ -214,7 +214,7 @@ class Archive:
             values = {
                 "id": document,
                 "language": prepared.language,
-                "name_vector": HalfVector(prepared.name_vector),
+                "name_vector": _half(prepared.name_vector),
                 "model_id": model_id,
                 "fingerprint": self._fingerprint,
                 "text_sha256": text_sha256,
@@ -296,8 +296,7 @@ class Archive:
     ) -> None:
         """Chunks, vectors, words and postings of a document whose row is there."""
         words = await self._write_words(connection, document, model_id, prepared, vectors)
-        cursor = await connection.execute(statement("chunk_ids"), {"count": len(prepared.chunks)})
-        ids = [row["id"] for row in await cursor.fetchall()]
+        ids = await _ids(connection, "chunk_ids", len(prepared.chunks))
         columns = (
             "COPY chunk (id, document_id, ordinal, page, start_at, end_at, header, language, "
             "tokens, terms, words, sentences) FROM STDIN"
@@ -347,12 +346,15 @@ class Archive:
         gone = {word[0] for word in wanted if word not in known and word[0] not in vectors}
         vectors = vectors | self._embed_words(sorted(gone))
         fresh = [word for word in wanted if word not in known and word[0] in vectors]
-        if fresh:
-            rows = {
-                "model_id": model_id,
-                "vectors": [HalfVector(vectors[surface]) for surface, _ in fresh],
-            }
-            known |= await _words(connection, "add_words", fresh, rows)
+        ids = await _ids(connection, "word_ids", len(fresh))
+        known |= dict(zip(fresh, ids, strict=True))
+        # The lock makes this process the only writer, so no other can add the same word.
+        columns = "COPY word (id, surface, language, model_id, vector) FROM STDIN (FORMAT binary)"
+        async with connection.cursor() as cursor, cursor.copy(columns) as copy:
+            copy.set_types(["int8", "text", "text", "int4", "halfvec"])
+            for (surface, language), identity in zip(fresh, ids, strict=True):
+                vector = HalfVector(vectors[surface])
+                await copy.write_row((identity, surface, language, model_id, vector))
         async with (
             connection.cursor() as cursor,
             cursor.copy("COPY document_word (document_id, word_id) FROM STDIN") as copy,
@@ -372,6 +374,10 @@ def _array(numbers: Iterable[int]) -> str:
     return "{" + ",".join(map(str, numbers)) + "}"
 
 
+def _half(vector: Vector | None) -> HalfVector | None:
+    return None if vector is None else HalfVector(vector)
+
+
 async def _run(connection: Connection, name: str, parameters: dict[str, Any] | None = None) -> None:
     await connection.execute(statement(name), parameters or {})
 
@@ -383,6 +389,12 @@ async def _row(
     row = await cursor.fetchone()
     assert row is not None
     return row
+
+
+async def _ids(connection: Connection, name: str, count: int) -> list[int]:
+    """Numbers from a sequence, for rows that are copied in."""
+    cursor = await connection.execute(statement(name), {"count": count})
+    return [row["id"] for row in await cursor.fetchall()]
 
 
 async def _words(

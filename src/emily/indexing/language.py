@@ -11,7 +11,7 @@ from emily.indexing.language_model import load_identifier
 
 __all__ = ["LanguageDetector"]
 
-SAMPLE: Final = 2000
+SAMPLE: Final = 1000
 """Characters that are enough to tell a language; a longer text is sampled."""
 SAMPLES: Final = 5
 """Places of a longer text that are sampled: a foreign cover letter must not decide."""
@@ -51,7 +51,7 @@ class LanguageDetector:
         """The likeliest of the indexed languages and its probability among them.
 
         Args:
-            text: any length; of more than 2,000 characters five places are looked at.
+            text: any length; of more than 1,000 characters five places are looked at.
 
         Returns:
             ``(None, 0.0)`` for a text without letters, or most of whose letters are not Latin where
@@ -102,7 +102,7 @@ class LanguageDetector:
 
 
 def _sample(text: str) -> str:
-    """At most 2,000 characters of a text, from five places at equal distance."""
+    """At most 1,000 characters of a text, from five places at equal distance."""
     if len(text) <= SAMPLE:
         return text
     size = SAMPLE // SAMPLES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -41,7 +42,7 @@ NO_LANGUAGE = "?"
 Word = tuple[str, str]
 """A word of the vocabulary: its surface and its language."""
 
-_BATCH_PARTS = 64
+_BATCH_PARTS = 256  # what is known of a token is computed once a batch
 _MOST_FREQUENT = 32_767  # frequencies are stored as smallint
 
 
@@ -83,7 +84,8 @@ class PreparedDocument:
 
     Attributes:
         language: the document's language, or ``None``.
-        name_vector: ``(dimension,)``, the vector of the document's readable name.
+        name_vector: ``(dimension,)``, the vector of the document's readable name; ``None``
+            where the embedder fails on it.
         chunks: in order.
         lengths: number of terms of each chunk.
         postings: by term.
@@ -91,7 +93,7 @@ class PreparedDocument:
     """
 
     language: str | None
-    name_vector: NDArray[np.float32]
+    name_vector: NDArray[np.float32] | None
     chunks: tuple[IndexedChunk, ...]
     lengths: tuple[int, ...]
     postings: dict[str, Posting]
@@ -124,7 +126,6 @@ class Preparer:
 
         Raises:
             ModelUnavailable: the embedder cannot be loaded.
-            VectorError: it fails on the name; passages that it fails on are in ``failures``.
         """
         chosen = self._settings
         language = self._languages.document_language(document.text)
@@ -132,29 +133,49 @@ class Preparer:
             document, self._embedder, limit=chosen.chunk_tokens, overlap=chosen.chunk_overlap
         )
         texts = [document.text[item.start : item.end] for item in chunks]
-        vectors, failures = self._embed(chunks, texts)
+        # The embedder leaves Python's lock most of the time; the words fit beside it.
+        with ThreadPoolExecutor(1, thread_name_prefix="words") as beside:
+            wording = beside.submit(self._words, chunks, texts, language)
+            reckoning = beside.submit(_postings, chunks, texts, name, chosen.languages)
+            vectors, failures = self._embed(chunks, texts)
+            spoken = wording.result()
+            lengths, postings = reckoning.result()
         indexed = []
-        for item, text, found in zip(chunks, texts, vectors, strict=True):
-            spoken = self._languages.chunk_language(text, language, chosen.language_confidence)
-            surfaces = frozenset(
-                (word, spoken or NO_LANGUAGE)
-                for word in words(f"{item.header}\n{text}", chosen.languages)
-            )
+        for item, found, (tongue, surfaces) in zip(chunks, vectors, spoken, strict=True):
             parts = np.empty((0, self._embedder.identity.dimension), np.float32)
             sentences = parts
             if found:
                 parts = np.stack([part.part for part in found])
                 sentences = np.concatenate([part.sentences for part in found])
-            indexed.append(IndexedChunk(item, spoken, parts, pack(sentences), surfaces))
-        lengths, postings = _postings(chunks, texts, name, chosen.languages)
+            indexed.append(IndexedChunk(item, tongue, parts, pack(sentences), surfaces))
         return PreparedDocument(
             language=language,
-            name_vector=self._embedder.embed_queries([readable_name(name)])[0],
+            name_vector=self._name_vector(name),
             chunks=tuple(indexed),
             lengths=lengths,
             postings=postings,
             failures=failures,
         )
+
+    def _words(
+        self, chunks: Sequence[Chunk], texts: Sequence[str], language: str | None
+    ) -> list[tuple[str | None, frozenset[Word]]]:
+        """Language and vocabulary words of each chunk."""
+        chosen = self._settings
+        found = []
+        for item, text in zip(chunks, texts, strict=True):
+            spoken = self._languages.chunk_language(text, language, chosen.language_confidence)
+            surfaces = words(f"{item.header}\n{text}", chosen.languages)
+            found.append((spoken, frozenset((word, spoken or NO_LANGUAGE) for word in surfaces)))
+        return found
+
+    def _name_vector(self, name: str) -> NDArray[np.float32] | None:
+        try:
+            vectors = self._embedder.embed_queries([readable_name(name)])
+        except VectorError:
+            return None
+        first: NDArray[np.float32] = vectors[0]
+        return first
 
     def _embed(
         self, chunks: Sequence[Chunk], texts: Sequence[str]

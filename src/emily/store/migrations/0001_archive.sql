@@ -25,7 +25,7 @@ CREATE TABLE document (
     text_sha256 bytea       NOT NULL UNIQUE CHECK (octet_length(text_sha256) = 32),  -- of the fingerprint text
     bytes       bigint      NOT NULL,
     warnings    text[]      NOT NULL DEFAULT '{}',
-    name_vector halfvec     NOT NULL,
+    name_vector halfvec,               -- absent where the embedder fails on the name
     model_id    integer     NOT NULL REFERENCES model,
     fingerprint text        NOT NULL,
     added_at    timestamptz NOT NULL DEFAULT now(),
