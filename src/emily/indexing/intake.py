@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from emily.errors import ReadingError, VectorError
+from emily.errors import ReadingError
 from emily.indexing.archive import Archive, FileFacts, Twin
 from emily.indexing.normalise import fingerprint_text
 from emily.indexing.originals import Originals, file_sha256
@@ -80,10 +80,7 @@ class Intake:
         text = await asyncio.to_thread(DocumentText.from_reading, opened.reading)
         if not text.text.strip():
             return await self._failed(file.path, "It was read and holds no text.")
-        try:
-            prepared = await asyncio.to_thread(self._preparer.prepare, text, file.name)
-        except VectorError as error:  # of its name; passages without one are set aside
-            return await self._failed(file.path, f"Its name has no vector: {error}")
+        prepared = await asyncio.to_thread(self._preparer.prepare, text, file.name)
         digest = hashlib.sha256(fingerprint_text(text.text).encode("utf-8")).digest()
         try:
             await asyncio.to_thread(self._originals.keep, file.path, file.sha256)

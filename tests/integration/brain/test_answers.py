@@ -115,6 +115,10 @@ async def test_every_passage_is_a_slice_of_its_document(archive: Brain, question
         for passage in result.passages:
             assert passage.text == text[passage.start : passage.end]
             assert passage.text.strip()
+            assert passage.focus is not None
+            begin, end = passage.focus
+            assert passage.start <= begin < end <= passage.end
+            assert text[begin:end].strip()
             if passage.lines is not None:
                 first, last = passage.lines
                 assert first == 1 + text[: passage.start].count("\n")
@@ -131,6 +135,15 @@ async def test_a_widened_passage_names_every_page_it_spans(archive: Brain) -> No
     assert passage.pages == (2, 4), "one chunk a side, and a chunk never crosses a page"
     assert "Foglio3" in passage.text
     assert passage.lines is None
+
+
+async def test_the_focus_is_the_sentence_that_answers(archive: Brain) -> None:
+    (result,) = (await archive.search("boiler was serviced", limit=1)).results
+    begin, end = result.passages[0].focus
+    assert ENGLISH[begin:end].endswith("The boiler was serviced in May.")
+    assert "120 euros" not in ENGLISH[begin:end]
+    (result,) = (await archive.search("foglio3", limit=1)).results
+    assert result.passages[0].focus_page == 3
 
 
 async def test_what_only_the_header_says_is_found_and_shown_once(archive: Brain) -> None:
@@ -295,18 +308,15 @@ async def test_a_bad_vector_costs_one_chunk_only(open_brain: OpenBrain, write: W
     assert answer.trace["lexical_arm"]["ranking"][0]["chunk"] in without
 
 
-async def test_a_name_that_cannot_be_embedded_fails_alone(
-    open_brain: OpenBrain, write: Write
-) -> None:
+async def test_a_name_that_cannot_be_embedded(open_brain: OpenBrain, write: Write) -> None:
     embedder = WordsEmbedder()
     embedder.broken.add("poison")
     brain = await open_brain(embedder)
-    good, bad = write("good.txt", "Una nota."), write("poison.txt", "Altra nota.")
+    good, bad = write("good.txt", "Una nota."), write("poison.txt", "Un elenco di acquisti.")
     report = await brain.add([bad, good])
-    outcomes = {file.path.name: file for file in report.files}
-    assert outcomes["good.txt"].outcome == "added"
-    assert outcomes["poison.txt"].outcome == "failed"
-    assert "length nan" in (outcomes["poison.txt"].reason or "")
+    assert report.counts() == {"added": 2}
+    answer = await brain.search("elenco acquisti")
+    assert answer.results[0].document.name == "poison.txt"
 
 
 async def test_a_word_without_a_vector_is_no_neighbour(open_brain: OpenBrain, write: Write) -> None:
