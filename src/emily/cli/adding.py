@@ -64,7 +64,9 @@ def add(
                     finished.append(progress.outcome)
                 show(progress)
 
-            report = session_of(context).run(lambda brain: brain.add(paths, progress=tell))
+            report = session_of(context).run(
+                lambda brain: brain.add(paths, progress=tell), warm=True
+            )
     except KeyboardInterrupt:
         _tell_unfinished("Interrupted", "Interrupted.", finished, total, as_json)
         raise typer.Exit(INTERRUPTED) from None

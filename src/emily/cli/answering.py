@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["print_answer"]
 
 _EXCERPT_LINES = 12
+_LINES_BEFORE = 3  # shown above the sentence that is nearest to the question
 _ROUTES = {"ocr": "read by OCR", "vision": "read by a vision model"}
 
 
@@ -77,7 +78,11 @@ def _passage(
     lines = wrapped(text, console)
     first, last = 0, len(lines)
     if not full and len(lines) > _EXCERPT_LINES:
-        first = best_window([finder.support(line.plain) for line in lines], _EXCERPT_LINES)
+        focus = _focused_line(passage, console)
+        if focus is None:
+            first = best_window([finder.support(line.plain) for line in lines], _EXCERPT_LINES)
+        else:
+            first = max(0, min(focus - _LINES_BEFORE, len(lines) - _EXCERPT_LINES))
         last = first + _EXCERPT_LINES
     citation = Text(f"   {_citation(passage)}", "cyan")
     if last - first < len(lines):
@@ -88,8 +93,18 @@ def _passage(
     yield from map(barred, lines[first:last])
 
 
+def _focused_line(passage: Passage, console: Console) -> int | None:
+    """The printed line on which the sentence nearest to the question begins."""
+    if passage.focus is None:
+        return None
+    before = passage.text[: passage.focus[0] - passage.start].lstrip("\n")
+    return len(wrapped(harmless(before), console)) - 1 if before else 0
+
+
 def _citation(passage: Passage) -> str:
     parts = [cited(passage)]
+    if passage.focus_page is not None and passage.pages != (passage.focus_page,) * 2:
+        parts.append(f"nearest on page {passage.focus_page}")
     if (probability := percent(passage.score)) is not None:
         parts.append(probability)
     if passage.source == "note":

@@ -43,7 +43,7 @@ def search(
     is a valid answer; a notice then says why.
     """
     session = session_of(context)
-    answer = session.run(lambda brain: brain.search(query, limit=limit))
+    answer = session.run(lambda brain: brain.search(query, limit=limit), warm=True)
     _show(session, answer, full=full, explain=explain, as_json=as_json)
 
 
@@ -59,7 +59,7 @@ def ask(
 ) -> None:
     """Find the passages of one document that answer a question."""
     session = session_of(context)
-    answer = session.run(lambda brain: brain.ask(document, question, limit=limit))
+    answer = session.run(lambda brain: brain.ask(document, question, limit=limit), warm=True)
     _show(session, answer, full=full, explain=explain, as_json=as_json)
 
 

@@ -41,10 +41,10 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-def _open_brain(settings: Settings) -> AbstractAsyncContextManager[Brain]:
+def _open_brain(settings: Settings, warm: bool) -> AbstractAsyncContextManager[Brain]:
     from emily.brain import Brain
 
-    return Brain.open(settings)
+    return Brain.open(settings, warm=warm)
 
 
 def _stop_server(settings: Settings) -> bool:
@@ -62,14 +62,14 @@ class Session:
     """One run of the command line.
 
     Attributes:
-        open_brain: opens the brain of a home folder.
+        open_brain: opens the brain of a home folder, and loads the models meanwhile if told.
         stop_server: ends that home's embedded database server; gives whether one was running.
         home: the folder of ``--home``, ``None`` if it was not given.
         verbose: whether ``--verbose`` was given.
         interactive: whether there is someone to ask.
     """
 
-    open_brain: Callable[[Settings], AbstractAsyncContextManager[Brain]] = _open_brain
+    open_brain: Callable[[Settings, bool], AbstractAsyncContextManager[Brain]] = _open_brain
     stop_server: Callable[[Settings], bool] = _stop_server
     home: Path | None = None
     verbose: bool = False
@@ -85,8 +85,12 @@ class Session:
 
         return load_settings(self.home)
 
-    def run(self, work: Callable[[Brain], Awaitable[_T]]) -> _T:
+    def run(self, work: Callable[[Brain], Awaitable[_T]], *, warm: bool = False) -> _T:
         """Open the brain, do some work with it, close it.
+
+        Args:
+            work: what to do with it.
+            warm: load the models while the database is opened, because the work needs them.
 
         Raises:
             EmilyError: whatever the brain raises.
@@ -98,7 +102,7 @@ class Session:
         settings = self.settings()
 
         async def opened() -> _T:
-            async with self.open_brain(settings) as brain:
+            async with self.open_brain(settings, warm) as brain:
                 return await work(brain)
 
         return asyncio.run(opened())

@@ -144,7 +144,7 @@ class FakeBrain:
         self.settings: Settings | None = None
 
     @asynccontextmanager
-    async def open(self, settings: Settings) -> AsyncIterator[FakeBrain]:
+    async def open(self, settings: Settings, warm: bool = False) -> AsyncIterator[FakeBrain]:
         self.settings = settings
         if self.fails_to_open is not None:
             raise self.fails_to_open
