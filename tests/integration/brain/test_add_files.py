@@ -15,6 +15,9 @@ import pytest
 
 from emily.brain import Brain, Progress
 from emily.errors import AmbiguousDocument, UnknownDocument
+from emily.indexing import intake
+from emily.reading.pages import Reading
+from emily.reading.reader import Reader
 
 Write = Callable[[str, str], Path]
 Rows = Callable[..., list[tuple[Any, ...]]]
@@ -286,3 +289,40 @@ async def test_two_processes_at_once(
     assert rows("SELECT count(*) FROM source") == [(18,)]
     kept = {path.stem for path in (brain.settings.home / "originals").glob("??/*")}
     assert kept == {bytes(row[0]).hex() for row in rows("SELECT file_sha256 FROM document")}
+
+
+class GrowingFile:
+    """A reader whose file grows while it is read, so many times."""
+
+    def __init__(self, reader: Reader, times: int) -> None:
+        self._reader, self._times = reader, times
+
+    async def read(self, path: Path) -> Reading:
+        reading = await self._reader.read(path)
+        if self._times:
+            self._times -= 1
+            with path.open("a") as file:
+                file.write(" Ancora una riga sul kazoo.")
+        return reading
+
+
+@pytest.mark.parametrize(("times", "outcome"), [(2, "added"), (1_000, "failed")])
+async def test_a_file_that_is_still_being_written_is_waited_for(
+    brain: Brain,
+    write: Write,
+    reader: Reader,
+    monkeypatch: pytest.MonkeyPatch,
+    times: int,
+    outcome: str,
+) -> None:
+    monkeypatch.setattr(intake, "_PAUSE_SECONDS", 0.01)
+    brain._intake._reader = GrowingFile(reader, times)
+    path = write("copy.txt", "Appena cominciato.")
+    (file,) = (await brain.add([path])).files
+    assert file.outcome == outcome
+    if outcome == "added":
+        assert (await brain.show("copy.txt")).info.characters == len(path.read_text())
+        assert await found(brain, "kazoo riga") == ["copy.txt"]
+    else:
+        assert file.reason == "It keeps changing; add it again when it is complete."
+        assert await brain.list() == []
