@@ -58,6 +58,9 @@ async def join(
     **values: Any,
 ) -> Brain:
     """A brain over a database, as ``Brain.open`` makes it, with the shared reader."""
+    if embedder is None or isinstance(embedder, WordsEmbedder):
+        # Its cosines are not those that the gate was fitted to.
+        values.setdefault("threshold", 0.001)
     settings = load_settings(home, database_url=url, **values)
     database = await stack.enter_async_context(Database.open(settings))
     if "languages" in values:

@@ -161,7 +161,7 @@ async def test_what_only_the_header_says_is_found_and_shown_once(archive: Brain)
 async def test_the_answer_is_plain_json(archive: Brain) -> None:
     answer = await archive.search("la caldaia e il contratto K014")
     trace = json.loads(json.dumps(answer.trace, allow_nan=False))
-    assert list(answer.timings_ms) == list(trace)
+    assert answer.timings_ms.keys() == trace.keys(), "both arms run at once, so in any order"
     for stage in ("query", "embed", "neighbours", "vector_arm", "lexical_arm", "gather", "fusion",
                   "second_stage", "threshold", "selection", "passages", "rendering"):  # fmt: skip
         assert stage in trace
