@@ -17,7 +17,7 @@ __all__ = ["Ocr", "OcrUnavailable", "RapidOcr", "recognise", "self_test"]
 
 _STRIP = 1.5  # height of a strip over its width, when a tall picture is cut
 _TALL = 2.5  # height over width from which a picture is cut
-_SMALL = 900  # pixels of the longer side below which a picture is doubled
+_SMALL = 600  # pixels of the longer side below which a picture is doubled
 _MOST_PIXELS = 2400  # of the longer side of what the engine is given
 _GOLDEN = "Total 1234,50 euro"
 
@@ -43,7 +43,7 @@ class RapidOcr:
         OcrUnavailable: the package, its models or the memory for them are missing.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self) -> None:
         logging.disable(logging.CRITICAL)  # the worker's stderr is for crashes only
         try:
             with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):  # noqa: PTH123
@@ -57,7 +57,10 @@ class RapidOcr:
                         # Lines of one batch are padded to its longest: one by one is
                         # a quarter faster on a CPU, and reads the same.
                         "Rec.rec_batch_num": 1,
-                        "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+                        # A second thread of this engine waits in a loop: on a machine of two
+                        # cores, where the embedder works beside it, a page costs twice the
+                        # CPU and no less time.
+                        "EngineConfig.onnxruntime.intra_op_num_threads": 1,
                         "EngineConfig.onnxruntime.inter_op_num_threads": 1,
                     }
                 )

@@ -44,7 +44,7 @@ class WorkerProcess:
         command: what starts a worker, without its arguments.
         seconds, memory_mb: limits for one file.
         ocr: whether it may load OCR.
-        threads: CPU threads for OCR.
+        threads: CPU threads of the libraries that parsers use.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ class Reader:
         memory_mb: most memory for the worker, MiB.
         file_mb: largest file, MiB.
         ocr: whether scanned pages and pictures are read by OCR.
-        threads: CPU threads for OCR.
+        threads: CPU threads of the libraries that parsers use.
         languages: of the archive, ISO 639-1; the bundled OCR knows all of Latin script (and
             Chinese and Japanese) at once and needs no choice, other engines will.
         command: the command that starts a worker, without its arguments; by default this

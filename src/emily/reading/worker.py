@@ -46,7 +46,7 @@ class _Worker:
         if self._engine is None:
             from emily.reading.ocr import RapidOcr
 
-            self._engine = RapidOcr(self._threads)
+            self._engine = RapidOcr()
         return self._engine
 
     def send(self, message: dict[str, Any]) -> None:
