@@ -85,7 +85,7 @@ class Settings(BaseSettings):
     )
     fusion: Fusion = _setting("sum", "How arms are joined: sum (of scores), rrf (of ranks).")
     threshold: float = _setting(
-        0.05, "Least probability that a passage must have to be shown.", ge=0.0, le=1.0
+        0.08, "Least probability that a passage must have to be shown.", ge=0.0, le=1.0
     )
     result_limit: int = _setting(5, "Chunks chosen before grouping by document.", ge=1, le=100)
     widen: int = _setting(1, "Chunks by which a passage is widened on each side.", ge=0, le=5)

@@ -18,6 +18,7 @@ from emily.reading.tables import table_of
 __all__ = ["csv_tables", "markdown_tables", "read_csv", "read_markdown", "read_text"]
 
 _BREAKS = re.compile("\r\n?")
+_TIGHT_COMMA = re.compile(r",(?=\S)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _DELIMITERS = re.compile(r"\s{0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _HEADING = re.compile(r" {0,3}#\s+(.+?)(?:\s+#+)?\s*")
@@ -40,11 +41,18 @@ def read_markdown(source: Source) -> Draft:
 
 
 def read_csv(source: Source) -> Draft:
-    """Comma, semicolon, tab or bar separated values, with their lines as they are."""
+    """Comma, semicolon, tab or bar separated values, with their lines as they are.
+
+    A comma that separates is followed by a space: ``K014,5`` are two cells, ``1,5`` inside of
+    quotation marks is one number.
+    """
     text, warnings = _load(source)
-    return Draft(
-        "csv", "lines", single_page(Page(1, text, tables=csv_tables(text))), None, warnings
-    )
+    tables = csv_tables(text)
+    if _delimiter(text) == ",":
+        pieces = text.split('"')
+        pieces[::2] = [_TIGHT_COMMA.sub(", ", piece) for piece in pieces[::2]]
+        text = '"'.join(pieces)
+    return Draft("csv", "lines", single_page(Page(1, text, tables=tables)), None, warnings)
 
 
 def _load(source: Source) -> tuple[str, list[str]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from benchmarks import fit_gate, logistic
 
-from emily.retrieval.gate import Gate
+from emily.retrieval.gate import Gate, load_gate
 
 TRUTH = np.array([-5.0, 2.0, 3.0, 4.0, 0.5])
 
@@ -83,3 +83,14 @@ def test_a_larger_loss_allows_a_higher_threshold():
     assert len(bars) == len(fit_gate.LOSSES)
     assert bars == sorted(bars)
     assert bars[0] < bars[-1]
+
+
+def test_the_gate_in_use_is_one_that_this_made():
+    data = json.loads(fit_gate.GATE.read_text(encoding="utf-8"))
+    gate = load_gate()
+    assert data["made_by"] == "benchmarks/fit_gate.py"
+    assert {item["set"] for item in data["fitted_on"]} == set(fit_gate.SAMPLES)
+    assert min(gate.part, gate.sentence, gate.coverage, gate.figures) >= 0
+    page = fit_gate.PAGE.read_text(encoding="utf-8")
+    measured = page.split(fit_gate.BEGIN)[1].split(fit_gate.END)[0]
+    assert f"intercept {gate.intercept:.2f}, part {gate.part:.2f}" in measured
