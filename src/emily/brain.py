@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from emily.errors import EmilyError
 from emily.indexing.archive import Archive
@@ -29,12 +29,14 @@ from emily.indexing.report import AddReport, FileOutcome
 from emily.indexing.text import DocumentText, PageSpan, TableSpan
 from emily.measure.health import Check, Status, examine, take_stock
 from emily.models import Embedder, UseEmbedder
-from emily.reading.reader import Reader
 from emily.reading.walk import walk
 from emily.retrieval.answer import Answer
 from emily.retrieval.retriever import Retriever
 from emily.settings import Settings, load_settings
 from emily.store import Database
+
+if TYPE_CHECKING:
+    from emily.reading.reader import Reader
 
 __all__ = [
     "AddReport",
@@ -77,8 +79,8 @@ class Brain:
         settings: Settings,
         database: Database,
         embedder: Embedder,
-        reader: Reader,
         languages: LanguageDetector,
+        reader: Reader | None = None,
     ) -> None:
         """Join the rooms; ``Brain.open`` makes the parts.
 
@@ -86,8 +88,8 @@ class Brain:
             settings: of this home folder.
             database: an open store.
             embedder: of documents and questions.
-            reader: of files; it starts its worker with the first file.
             languages: tells the language of documents, chunks and questions.
+            reader: of files; without one it is made when the first file is added.
         """
         self.settings = settings
         self._database = database
@@ -100,7 +102,6 @@ class Brain:
             database, embedder.identity, self._preparer.fingerprint, embedder.embed_words
         )
         self._catalogue = Catalogue(database)
-        self._intake = Intake(reader, self._preparer, self._archive, self._originals)
         self._retriever = Retriever(
             database, embedder, languages, settings, self._preparer.fingerprint
         )
@@ -128,7 +129,7 @@ class Brain:
             StoreError: the database cannot be started, reached or used.
         """
         chosen = settings or load_settings(home)
-        model = embedder or UseEmbedder(threads=chosen.threads)
+        model = embedder or UseEmbedder(threads=chosen.threads, cache=chosen.home / "cache")
         languages = LanguageDetector(chosen.languages, chosen.home / "cache")
         warming = asyncio.to_thread(_warm, model, languages) if warm else None
         async with AsyncExitStack() as stack:
@@ -136,8 +137,9 @@ class Brain:
                 # Beside the database's start; awaited at the end, for threads cannot be stopped.
                 stack.push_async_callback(asyncio.wait, [asyncio.create_task(warming)])
             database = await stack.enter_async_context(Database.open(chosen))
-            reader = await stack.enter_async_context(_reader(chosen))
-            yield cls(chosen, database, model, reader, languages)
+            brain = cls(chosen, database, model, languages)
+            stack.push_async_callback(brain._close)
+            yield brain
 
     async def add(
         self,
@@ -157,6 +159,7 @@ class Brain:
         """
         tell = progress or (lambda _: None)
         found = await asyncio.to_thread(lambda: tuple(walk(paths)))
+        intake = Intake(self._files(), self._preparer, self._archive, self._originals)
         outcomes: list[FileOutcome] = []
         ready: asyncio.Queue[Opened | FileOutcome | None] = asyncio.Queue(_AHEAD)
 
@@ -164,7 +167,7 @@ class Brain:
             for item in found:
                 if item.state == "file":
                     tell(Progress(item.path, len(outcomes), len(found)))
-                    await ready.put(await self._intake.open(item.path))
+                    await ready.put(await intake.open(item.path))
                 else:
                     await ready.put(FileOutcome(item.path, item.state, None, item.reason))
             await ready.put(None)
@@ -172,7 +175,7 @@ class Brain:
         reading = asyncio.create_task(read())
         try:
             while (item := await _next(ready, reading)) is not None:
-                outcome = item if isinstance(item, FileOutcome) else await self._intake.put(item)
+                outcome = item if isinstance(item, FileOutcome) else await intake.put(item)
                 outcomes.append(outcome)
                 tell(Progress(outcome.path, len(outcomes), len(found), outcome))
         finally:
@@ -268,10 +271,30 @@ class Brain:
             self.settings,
             self._database,
             self._embedder,
-            self._reader,
+            self._files(),
             self._originals,
             self._preparer.fingerprint,
         )
+
+    def _files(self) -> Reader:
+        """The reader of files; questions need none, so it is made when it is asked for."""
+        if self._reader is None:
+            from emily.reading.reader import Reader
+
+            chosen = self.settings
+            self._reader = Reader(
+                seconds=chosen.reading_seconds,
+                memory_mb=chosen.reading_memory_mb,
+                file_mb=chosen.reading_file_mb,
+                ocr=chosen.ocr,
+                threads=chosen.threads,
+                languages=chosen.languages,
+            )
+        return self._reader
+
+    async def _close(self) -> None:
+        if self._reader is not None:
+            await self._reader.close()
 
     async def _reindex_document(self, document: int) -> bool:
         row = await self._database.fetch_one("stored_text", {"document_id": document})
@@ -291,22 +314,6 @@ class Brain:
         )
         prepared = await asyncio.to_thread(self._preparer.prepare, text, row["name"])
         return await self._archive.rewrite(document, bytes(row["text_sha256"]), prepared)
-
-
-@asynccontextmanager
-async def _reader(settings: Settings) -> AsyncIterator[Reader]:
-    reader = Reader(
-        seconds=settings.reading_seconds,
-        memory_mb=settings.reading_memory_mb,
-        file_mb=settings.reading_file_mb,
-        ocr=settings.ocr,
-        threads=settings.threads,
-        languages=settings.languages,
-    )
-    try:
-        yield reader
-    finally:
-        await reader.close()
 
 
 def _warm(model: Embedder, languages: LanguageDetector) -> None:

@@ -39,20 +39,40 @@ def log_level(verbose: bool) -> int:
 
 def configure_logs(level: int) -> None:
     """Send what is logged at ``level`` and above to stderr, one event a line."""
+    logger = logging.getLogger("emily")
+    logger.handlers = [_StructuredHandler()]
+    logger.setLevel(level)
+    logger.propagate = False
+
+
+class _StructuredHandler(logging.Handler):
+    """Renders by structlog, which is imported with the first event: most runs log nothing."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one event to stderr."""
+        if self.formatter is None:
+            self.formatter = _formatter()
+        try:
+            sys.stderr.write(self.format(record) + "\n")
+        except Exception:  # noqa: BLE001 - logging must not end what it tells of
+            self.handleError(record)
+
+
+def _formatter() -> logging.Formatter:
     import structlog
 
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[
+            structlog.stdlib.add_log_level,
+            structlog.stdlib.add_logger_name,
             structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False),
+        ],
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.format_exc_info,
             _harmless,
             structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=False,
     )
 
 

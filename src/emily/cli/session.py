@@ -10,6 +10,8 @@ import asyncio
 import functools
 import os
 import sys
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from emily.brain import Brain
     from emily.cli.contract import Output
+    from emily.models import UseEmbedder
     from emily.settings import Settings
 
 __all__ = ["INTERRUPTED", "AsJson", "Document", "Session", "guarded", "say_json", "session_of"]
@@ -42,9 +45,23 @@ _T = TypeVar("_T")
 
 
 def _open_brain(settings: Settings, warm: bool) -> AbstractAsyncContextManager[Brain]:
+    if not warm:
+        from emily.brain import Brain
+
+        return Brain.open(settings)
+    from emily.models import UseEmbedder
+
+    # The model unpacks on threads of its own while the rest of the program is imported.
+    embedder = UseEmbedder(threads=settings.threads, cache=settings.home / "cache")
+    threading.Thread(target=_loaded, args=(embedder,), name="warm", daemon=True).start()
     from emily.brain import Brain
 
-    return Brain.open(settings, warm=warm)
+    return Brain.open(settings, embedder=embedder, warm=True)
+
+
+def _loaded(embedder: UseEmbedder) -> None:
+    with suppress(EmilyError):  # whoever uses it gets the error
+        embedder.embed_queries(["."])
 
 
 def _stop_server(settings: Settings) -> bool:

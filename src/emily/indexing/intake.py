@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from emily.errors import ReadingError
 from emily.indexing.archive import Archive, FileFacts, Twin
@@ -19,7 +20,9 @@ from emily.indexing.prepare import Preparer
 from emily.indexing.report import FileOutcome
 from emily.indexing.text import DocumentText
 from emily.reading.pages import Reading
-from emily.reading.reader import Reader
+
+if TYPE_CHECKING:
+    from emily.reading.reader import Reader
 
 __all__ = ["Intake", "Opened"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 __all__ = ["bound_marks", "fingerprint_text", "normalise"]
 
@@ -62,13 +63,17 @@ def _shaping(combining: int) -> str:
     )
 
 
-_BASE = f"[{_EMOJI}{_shaping(0)}]"
-_NUKTA = f"[{_shaping(7)}]"
-_VIRAMA = f"[{_shaping(9)}]"
-_IDLE_JOINER = re.compile(
-    f"(?<!{_BASE})(?<!{_BASE}{_VIRAMA})(?<!{_BASE}{_NUKTA}{_VIRAMA})[\u200c\u200d]"
-    f"|[\u200c\u200d](?!{_BASE})"
-)
+@cache
+def _idle_joiner() -> re.Pattern[str]:
+    """Joiners without a task; compiled when the first one is met, for few texts hold any."""
+    base = f"[{_EMOJI}{_shaping(0)}]"
+    nukta = f"[{_shaping(7)}]"
+    virama = f"[{_shaping(9)}]"
+    return re.compile(
+        f"(?<!{base})(?<!{base}{virama})(?<!{base}{nukta}{virama})[\u200c\u200d]"
+        f"|[\u200c\u200d](?!{base})"
+    )
+
 
 _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u064b-\u065f"
@@ -113,7 +118,7 @@ def normalise(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFC", bound_marks(text))
         if "\u200d" in text or "\u200c" in text:
-            text = unicodedata.normalize("NFC", bound_marks(_IDLE_JOINER.sub("", text)))
+            text = unicodedata.normalize("NFC", bound_marks(_idle_joiner().sub("", text)))
     if " \n" in text or "\t\n" in text or text.endswith((" ", "\t")):
         text = "\n".join(line.rstrip(" \t") for line in text.split("\n"))
     return text

@@ -9,13 +9,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from typing import TYPE_CHECKING
 
 from emily.errors import EmilyError, StoreError, StoreUnavailable
 from emily.indexing.originals import Originals
 from emily.models.protocols import Embedder, ModelIdentity
-from emily.reading.reader import Reader
 from emily.settings import Settings
 from emily.store import Database
+
+if TYPE_CHECKING:
+    from emily.reading.reader import Reader
 
 __all__ = ["Check", "Status", "examine", "take_stock"]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import io
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,8 +16,9 @@ from threadpoolctl import ThreadpoolController
 
 from emily.errors import ModelUnavailable
 from emily.models.protocols import Matrix, ModelIdentity, PartVectors
-from emily.models.use_network import DIMENSION, UseNetwork
-from emily.models.use_tokenizer import BEGIN, END, UseTokenizer
+from emily.models.unpacked import unpacked
+from emily.models.use_network import DIMENSION, UseNetwork, read_weights
+from emily.models.use_tokenizer import BEGIN, END, UseTokenizer, read_model
 from emily.models.vectors import checked
 
 __all__ = ["UseEmbedder"]
@@ -52,12 +52,14 @@ class UseEmbedder:
     max_tokens = _MAX_TOKENS
     reserved = _RESERVED
 
-    def __init__(self, *, threads: int = 2) -> None:
+    def __init__(self, *, threads: int = 2, cache: Path | None = None) -> None:
         """Prepare without loading.
 
         Args:
             threads: CPU threads that the network may use.
+            cache: folder where the unpacked model is kept for the next process, if anywhere.
         """
+        self._cache = cache
         self._threads = threads
         self._lock = threading.Lock()
         self._network: UseNetwork | None = None
@@ -117,7 +119,7 @@ class UseEmbedder:
         if self._tokenizer is None:
             with self._lock:
                 if self._tokenizer is None:
-                    self._tokenizer = UseTokenizer(_resource("sp.model"))
+                    self._tokenizer = UseTokenizer(_arrays("sp.model", read_model, self._cache))
         return self._tokenizer
 
     def _model(self) -> UseNetwork:
@@ -129,7 +131,7 @@ class UseEmbedder:
                     # them or on a busy machine, make a question wait a hundred times as long
                     # as it takes; the limit holds for the process from here on.
                     self._blas = ThreadpoolController().limit(limits=1, user_api="blas")
-                    self._network = _load_network(tokenizer)
+                    self._network = _load_network(tokenizer, self._cache)
         return self._network
 
     def _run(
@@ -165,9 +167,17 @@ def _resource(name: str) -> bytes:
     return content
 
 
-def _load_network(tokenizer: UseTokenizer) -> UseNetwork:
-    with np.load(io.BytesIO(_resource("weights.npz")), allow_pickle=False) as weights:
-        network = UseNetwork(weights)
+def _arrays(
+    name: str, read: Callable[[bytes], dict[str, NDArray[Any]]], cache: Path | None
+) -> Mapping[str, NDArray[Any]]:
+    """A file of the package, checked each time, as arrays that are unpacked once."""
+    content = _resource(name)
+    path = cache and cache / f"{_PACKAGE}-{Path(name).stem}-{_SHA256[name][:12]}.npz"
+    return unpacked(path, lambda: read(content))
+
+
+def _load_network(tokenizer: UseTokenizer, cache: Path | None) -> UseNetwork:
+    network = UseNetwork(_arrays("weights.npz", read_weights, cache))
     vectors = network.texts([[BEGIN, *tokenizer.ids(text), END] for text in _GOLDEN])
     near, far = float(vectors[0] @ vectors[1]), float(vectors[0] @ vectors[2])
     if not (

@@ -13,6 +13,7 @@ sentence before it.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DIMENSION", "UseNetwork"]
+__all__ = ["DIMENSION", "UseNetwork", "read_weights"]
 
 DIMENSION = 512
 _EMBEDDING = 512
@@ -91,15 +92,22 @@ class _Layout:
         return cls(tokens, np.maximum(tokens, 0), gaps, starts, ends)
 
 
+def read_weights(data: bytes) -> dict[str, NDArray[Any]]:
+    """The arrays of the package's file, its embedding table put together from its blocks."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        table = np.empty((_BLOCKS * _BLOCK_ROWS, _EMBEDDING), dtype=np.uint8)
+        for block in range(_BLOCKS):
+            table[block::_BLOCKS] = file[f"q{block + 1}"]
+        rest = {name: file[name] for name in file.files if not name.startswith("q")}
+    return {"table": table, **rest}
+
+
 class UseNetwork:
     """The network over lists of token ids; knows nothing of text."""
 
-    def __init__(self, weights: Mapping[str, NDArray[np.generic]]) -> None:
-        """Take the arrays of ``weights.npz``; the embedding table stays quantised (65 MB)."""
-        table = np.empty((_BLOCKS * _BLOCK_ROWS, _EMBEDDING), dtype=np.uint8)
-        for block in range(_BLOCKS):
-            table[block::_BLOCKS] = weights[f"q{block + 1}"]
-        self._table = table
+    def __init__(self, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Take the arrays of ``read_weights``; the embedding table stays quantised (65 MB)."""
+        self._table = weights["table"]
         self._scale = _float(weights["scale"])
         self._low = _float(weights["lo"])
         orders = [order for order, _ in _ORDERS]

@@ -9,9 +9,13 @@ most of a second to load, which every fresh ``emily search`` would pay.
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["BEGIN", "END", "UseTokenizer"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BEGIN", "END", "UseTokenizer", "read_model"]
 
 UNKNOWN, BEGIN, END = 0, 1, 2
 _PIECE = 0x0A
@@ -29,14 +33,14 @@ class UseTokenizer:
     order, and most words of a document have been seen before.
     """
 
-    def __init__(self, model: bytes) -> None:
-        """Read a SentencePiece model file."""
-        pieces, scores, charsmap = _read_model(model)
-        self._ids = {piece: number for number, piece in enumerate(pieces)}
-        self._scores = scores
+    def __init__(self, model: Mapping[str, NDArray[Any]]) -> None:
+        """Take the arrays of ``read_model``."""
+        pieces = model["pieces"].tobytes().decode("utf-8").split("\n")
+        self._ids = dict(zip(pieces, range(len(pieces)), strict=True))
+        self._scores: list[float] = model["scores"].tolist()
         self._longest = max(map(len, pieces))
-        self._unknown_score = min(scores) - _UNKNOWN_PENALTY
-        self._normalise = _normaliser(charsmap)
+        self._unknown_score = min(self._scores) - _UNKNOWN_PENALTY
+        self._normalise = _normaliser(model["charsmap"].tobytes())
         self._known: dict[str, list[int]] = {}
 
     def ids(self, text: str) -> list[int]:
@@ -91,8 +95,12 @@ def _normaliser(charsmap: bytes) -> Any:
     return _Normalizer(charsmap).normalize
 
 
-def _read_model(data: bytes) -> tuple[list[str], list[float], bytes]:
-    """Pieces, their log probabilities, and the normaliser's table.
+def read_model(data: bytes) -> dict[str, NDArray[Any]]:
+    """A SentencePiece model file as arrays.
+
+    Returns:
+        ``pieces``, UTF-8 bytes with a line break between two, ``scores``, their log
+        probabilities, and ``charsmap``, the bytes of the normaliser's table.
 
     A protocol buffer: field 1 holds a piece each (1: text, 2: score), field 3 the trainer's
     part, whose field 2 is the table in this file's old layout.
@@ -115,7 +123,11 @@ def _read_model(data: bytes) -> tuple[list[str], list[float], bytes]:
         if tag >> 3 == 3:
             charsmap = _field(data[place : place + length], 2)
         place += length
-    return pieces, scores, charsmap
+    return {
+        "pieces": np.frombuffer("\n".join(pieces).encode("utf-8"), dtype=np.uint8),
+        "scores": np.array(scores, dtype=np.float32),
+        "charsmap": np.frombuffer(charsmap, dtype=np.uint8),
+    }
 
 
 def _field(message: bytes, wanted: int) -> bytes:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
-
-import structlog
 
 from emily import errors
 from emily.errors import LimitExceeded, ReadingError
@@ -32,7 +31,7 @@ _ENVIRONMENT = (
     "TMPDIR", "TZ", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH",
 )  # fmt: skip
 _GRACE = 10  # seconds beyond the limit in which a worker may still say what it has read
-_log = structlog.get_logger("emily.reading")
+_log = logging.getLogger("emily.reading")
 
 
 class WorkerProcess:
@@ -156,7 +155,7 @@ class WorkerProcess:
     def _crash(self, process: asyncio.subprocess.Process) -> ReadingError:
         code = process.returncode
         for line in self._errors:
-            _log.debug("reading.stderr", line=line)
+            _log.debug("a parser said: %s", line)
         if code is not None and code == -getattr(signal, "SIGXCPU", 0):
             return LimitExceeded(
                 f"reading it took more than {self._seconds:,} s of computing "

@@ -65,7 +65,7 @@ async def join(
     database = await stack.enter_async_context(Database.open(settings))
     if "languages" in values:
         detector = LanguageDetector(settings.languages)
-    return Brain(settings, database, embedder or WordsEmbedder(), reader, detector)
+    return Brain(settings, database, embedder or WordsEmbedder(), detector, reader)
 
 
 @pytest.fixture
