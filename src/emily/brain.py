@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from emily.errors import EmilyError
+from emily.errors import EmilyError, StoreError
 from emily.indexing.archive import Archive
 from emily.indexing.catalogue import Catalogue, DocumentDetail, DocumentInfo
 from emily.indexing.intake import Intake, Opened
@@ -27,12 +27,12 @@ from emily.indexing.originals import Originals
 from emily.indexing.prepare import Preparer
 from emily.indexing.report import AddReport, FileOutcome
 from emily.indexing.text import DocumentText, PageSpan, TableSpan
-from emily.measure.health import Check, Status, examine, take_stock
+from emily.measure.health import Check, Status, examine, examine_without_database, take_stock
 from emily.models import Embedder, UseEmbedder
 from emily.reading.walk import walk
 from emily.retrieval.answer import Answer
 from emily.retrieval.retriever import Retriever
-from emily.settings import Settings, load_settings
+from emily.settings import Settings, load_settings, private_folder
 from emily.store import Database
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ class Brain:
             StoreError: the database cannot be started, reached or used.
         """
         chosen = settings or load_settings(home)
-        model = embedder or UseEmbedder(threads=chosen.threads, cache=chosen.home / "cache")
+        private_folder(chosen.home)
+        model = embedder or _embedder(chosen)
         languages = LanguageDetector(chosen.languages, chosen.home / "cache")
         warming = asyncio.to_thread(_warm, model, languages) if warm else None
         async with AsyncExitStack() as stack:
@@ -140,6 +141,15 @@ class Brain:
             brain = cls(chosen, database, model, languages)
             stack.push_async_callback(brain._close)
             yield brain
+
+    @staticmethod
+    async def diagnose(settings: Settings, error: StoreError) -> Sequence[Check]:
+        """``doctor`` where the database does not open: that error, and the other parts."""
+        reader = _reader(settings)
+        try:
+            return await examine_without_database(settings, _embedder(settings), reader, error)
+        finally:
+            await reader.close()
 
     async def add(
         self,
@@ -279,17 +289,7 @@ class Brain:
     def _files(self) -> Reader:
         """The reader of files; questions need none, so it is made when it is asked for."""
         if self._reader is None:
-            from emily.reading.reader import Reader
-
-            chosen = self.settings
-            self._reader = Reader(
-                seconds=chosen.reading_seconds,
-                memory_mb=chosen.reading_memory_mb,
-                file_mb=chosen.reading_file_mb,
-                ocr=chosen.ocr,
-                threads=chosen.threads,
-                languages=chosen.languages,
-            )
+            self._reader = _reader(self.settings)
         return self._reader
 
     async def _close(self) -> None:
@@ -314,6 +314,23 @@ class Brain:
         )
         prepared = await asyncio.to_thread(self._preparer.prepare, text, row["name"])
         return await self._archive.rewrite(document, bytes(row["text_sha256"]), prepared)
+
+
+def _embedder(settings: Settings) -> Embedder:
+    return UseEmbedder(threads=settings.threads, cache=settings.home / "cache")
+
+
+def _reader(settings: Settings) -> Reader:
+    from emily.reading.reader import Reader
+
+    return Reader(
+        seconds=settings.reading_seconds,
+        memory_mb=settings.reading_memory_mb,
+        file_mb=settings.reading_file_mb,
+        ocr=settings.ocr,
+        threads=settings.threads,
+        languages=settings.languages,
+    )
 
 
 def _warm(model: Embedder, languages: LanguageDetector) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -21,7 +21,14 @@ from pydantic_settings import (
 
 from emily.errors import SettingError
 
-__all__ = ["Fusion", "LexicalScore", "Settings", "home_folder", "load_settings"]
+__all__ = [
+    "Fusion",
+    "LexicalScore",
+    "Settings",
+    "home_folder",
+    "load_settings",
+    "private_folder",
+]
 
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
 LexicalScore = Literal["bm25", "lexemes"]
@@ -46,7 +53,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="EMILY_", extra="forbid", frozen=True)
 
     home: Path = Field(default_factory=home_folder, description="Folder of all data.")
-    database_url: str | None = _setting(
+    database_url: Annotated[str | None, BeforeValidator(lambda given: given or None)] = _setting(
         None, "Your own PostgreSQL server with pgvector >= 0.8; unset: the embedded one."
     )
     languages: tuple[Language, ...] = _setting(
@@ -85,7 +92,7 @@ class Settings(BaseSettings):
     )
     fusion: Fusion = _setting("sum", "How arms are joined: sum (of scores), rrf (of ranks).")
     threshold: float = _setting(
-        0.08, "Least probability that a passage must have to be shown.", ge=0.0, le=1.0
+        0.05, "Least probability that a passage must have to be shown.", ge=0.0, le=1.0
     )
     result_limit: int = _setting(5, "Chunks chosen before grouping by document.", ge=1, le=100)
     widen: int = _setting(1, "Chunks by which a passage is widened on each side.", ge=0, le=5)
@@ -105,6 +112,26 @@ class Settings(BaseSettings):
         home = init_settings().get("home") or home_folder()
         file = TomlConfigSettingsSource(settings_cls, Path(home) / "settings.toml")
         return init_settings, env_settings, file
+
+
+def private_folder(folder: Path) -> Path:
+    """Create a folder and what is missing above it, open to the owner alone.
+
+    Raises:
+        SettingError: it cannot be created, or something else has its name.
+    """
+    try:
+        for part in (*reversed(folder.parents), folder):
+            if not part.exists():
+                part.mkdir(mode=0o700, exist_ok=True)
+        if not folder.is_dir():
+            raise NotADirectoryError(20, "There is a file of that name")
+    except OSError as error:
+        raise SettingError(
+            f"The folder {folder} cannot be used ({error.strerror}). "
+            "Choose another with EMILY_HOME or --home."
+        ) from None
+    return folder
 
 
 def load_settings(home: Path | str | None = None, **values: Any) -> Settings:
@@ -129,6 +156,18 @@ def load_settings(home: Path | str | None = None, **values: Any) -> Settings:
         raise SettingError(f"{folder}/settings.toml cannot be read: {error}") from None
 
 
+def _bounds(name: str) -> str:
+    """The values a number may have, as a sentence; nothing for other settings."""
+    field = Settings.model_fields.get(name.partition(".")[0])
+    found = {
+        key: getattr(item, key)
+        for item in (field.metadata if field else ())
+        for key in ("ge", "le")
+        if hasattr(item, key)
+    }
+    return f" Allowed: {found['ge']} to {found['le']}." if len(found) == 2 else ""
+
+
 def _explain(error: ValidationError) -> str:
     lines = []
     for item in error.errors():
@@ -137,5 +176,5 @@ def _explain(error: ValidationError) -> str:
             known = ", ".join(sorted(Settings.model_fields))
             lines.append(f"Setting '{name}' does not exist. Settings: {known}")
         else:
-            lines.append(f"Setting '{name}' is {item['input']!r}: {item['msg']}.")
+            lines.append(f"Setting '{name}' is {item['input']!r}: {item['msg']}.{_bounds(name)}")
     return "\n".join(lines)

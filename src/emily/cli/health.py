@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import typer
@@ -117,13 +118,12 @@ def version(as_json: AsJson = False) -> None:
 
 
 def _examined(context: typer.Context) -> list[Check]:
-    """The brain's own checks; if the database does not open, that is the finding."""
+    """The brain's own checks; if the database does not open, that is one finding of them."""
+    session = session_of(context)
     try:
-        return list(session_of(context).run(lambda brain: brain.doctor()))
+        return list(session.run(lambda brain: brain.doctor()))
     except StoreError as error:
-        from emily.brain import Check
-
-        return [Check("database", False, str(error), None)]
+        return list(asyncio.run(session.diagnose(session.settings(), error)))
 
 
 def _print_status(found: Status) -> None:

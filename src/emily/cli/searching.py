@@ -17,8 +17,6 @@ Limit = Annotated[
     int | None,
     typer.Option(
         "--limit",
-        min=1,
-        max=100,
         help="At most so many passages; without it the setting result_limit.",
         show_default=False,
     ),

@@ -13,7 +13,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
@@ -21,12 +21,13 @@ from emily.cli.plain import plain
 from emily.errors import EmilyError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from emily.brain import Brain
+    from emily.brain import Brain, Check
     from emily.cli.contract import Output
+    from emily.errors import StoreError
     from emily.models import UseEmbedder
     from emily.settings import Settings
 
@@ -50,7 +51,9 @@ def _open_brain(settings: Settings, warm: bool) -> AbstractAsyncContextManager[B
 
         return Brain.open(settings)
     from emily.models import UseEmbedder
+    from emily.settings import private_folder
 
+    private_folder(settings.home)
     # The model unpacks on threads of its own while the rest of the program is imported.
     embedder = UseEmbedder(threads=settings.threads, cache=settings.home / "cache")
     threading.Thread(target=_loaded, args=(embedder,), name="warm", daemon=True).start()
@@ -62,6 +65,12 @@ def _open_brain(settings: Settings, warm: bool) -> AbstractAsyncContextManager[B
 def _loaded(embedder: UseEmbedder) -> None:
     with suppress(EmilyError):  # whoever uses it gets the error
         embedder.embed_queries(["."])
+
+
+async def _diagnose(settings: Settings, error: StoreError) -> Sequence[Check]:
+    from emily.brain import Brain
+
+    return await Brain.diagnose(settings, error)
 
 
 def _stop_server(settings: Settings) -> bool:
@@ -81,6 +90,7 @@ class Session:
     Attributes:
         open_brain: opens the brain of a home folder, and loads the models meanwhile if told.
         stop_server: ends that home's embedded database server; gives whether one was running.
+        diagnose: examines the other parts where the database does not open.
         home: the folder of ``--home``, ``None`` if it was not given.
         verbose: whether ``--verbose`` was given.
         interactive: whether there is someone to ask.
@@ -88,6 +98,7 @@ class Session:
 
     open_brain: Callable[[Settings, bool], AbstractAsyncContextManager[Brain]] = _open_brain
     stop_server: Callable[[Settings], bool] = _stop_server
+    diagnose: Callable[[Settings, StoreError], Coroutine[Any, Any, Sequence[Check]]] = _diagnose
     home: Path | None = None
     verbose: bool = False
     interactive: Callable[[], bool] = _interactive

@@ -68,7 +68,7 @@ class Twin:
         same_path: it is known by the file's path.
         same_bytes: it has the file's bytes.
         same_text: it has the file's text, cosmetic differences aside.
-        current: it was indexed by the present model with the present settings.
+        current: it was read whole, and indexed by the present model with the present settings.
     """
 
     id: int
@@ -255,7 +255,9 @@ class Archive:
                 same_path=row["same_path"],
                 same_bytes=row["same_bytes"],
                 same_text=bool(row["same_text"]),
-                current=row["fingerprint"] == self._fingerprint and row["model_id"] == model_id,
+                current=row["fingerprint"] == self._fingerprint
+                and row["model_id"] == model_id
+                and not row["incomplete"],
             )
             for row in rows
         ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emily.errors import ReadingError
+from emily.errors import ReadingError, StoreError, StoreUnavailable
 from emily.indexing.archive import Archive, FileFacts, Twin
 from emily.indexing.normalise import fingerprint_text
 from emily.indexing.originals import Originals, file_sha256
@@ -20,6 +20,7 @@ from emily.indexing.prepare import Preparer
 from emily.indexing.report import FileOutcome
 from emily.indexing.text import DocumentText
 from emily.reading.pages import Reading
+from emily.store import is_refused_content
 
 if TYPE_CHECKING:
     from emily.reading.reader import Reader
@@ -93,7 +94,15 @@ class Intake:
             )
         except ValueError as error:
             return await self._failed(file.path, str(error))
-        written = await self._archive.write(file, text, digest, prepared)
+        try:
+            written = await self._archive.write(file, text, digest, prepared)
+        except StoreUnavailable:
+            raise
+        except StoreError as error:
+            if not is_refused_content(error):
+                raise
+            self._originals.forget(file.sha256)
+            return await self._failed(file.path, f"The database does not take it: {error}")
         if written.forgotten is not None:
             self._originals.forget(written.forgotten)
         if written.twin is not None:
@@ -137,9 +146,7 @@ def _state(path: Path) -> tuple[int, int]:
 
 
 def _described(file: FileFacts, reading: Reading) -> FileFacts:
-    pages = [
-        f"Page {page.number}: {page.warning}" for page in reading.pages if page.warning is not None
-    ]
+    pages = [page.warning for page in reading.pages if page.warning is not None]
     return FileFacts(
         path=file.path,
         sha256=file.sha256,

@@ -13,6 +13,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from emily.settings import private_folder
+
 __all__ = ["Originals", "file_sha256"]
 
 _BLOCK = 1 << 20
@@ -49,7 +51,7 @@ class Originals:
         target = self.path(sha256, source.suffix)
         if target.exists():
             return target
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(target.parent)
         digest = hashlib.sha256()
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=".part-")
         try:

@@ -128,7 +128,7 @@ class Preparer:
             ModelUnavailable: the embedder cannot be loaded.
         """
         chosen = self._settings
-        language = self._languages.document_language(document.text)
+        language = self._languages.document_language(document.text, chosen.language_confidence)
         chunks = chunk(
             document, self._embedder, limit=chosen.chunk_tokens, overlap=chosen.chunk_overlap
         )

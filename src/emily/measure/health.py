@@ -20,7 +20,7 @@ from emily.store import Database
 if TYPE_CHECKING:
     from emily.reading.reader import Reader
 
-__all__ = ["Check", "Status", "examine", "take_stock"]
+__all__ = ["Check", "Status", "examine", "examine_without_database", "take_stock"]
 
 _LOW_DISK = 1 << 30
 
@@ -94,6 +94,12 @@ async def take_stock(
             f"{counts['stale']} documents were indexed by another model or with other settings. "
             "Bring them up to date with: emily reindex"
         )
+    if counts["unread"]:
+        problems.append(
+            f"{counts['unread']} pages were not read"
+            + (" (OCR is off by the setting 'ocr')" if not settings.ocr else "")
+            + ". emily show DOC names them; emily add reads their files again."
+        )
     if counts["without_vector"]:
         problems.append(
             f"{counts['without_vector']} chunks have no vector and are found by words only. "
@@ -126,6 +132,20 @@ async def _lexical_problems(database: Database, chunks: int) -> list[str]:
     if chunks and not (row and row["present"]):
         return ["The lexical arm is down: the index of words is empty, the archive is not."]
     return []
+
+
+async def examine_without_database(
+    settings: Settings, embedder: Embedder, reader: Reader, error: StoreError
+) -> list[Check]:
+    """Try the other parts where the database does not open."""
+    return [
+        _versions(),
+        Check("database", False, str(error), "emily stop, then emily status"),
+        await _embedder(embedder),
+        await _ocr(settings, reader),
+        _disk(settings),
+        _access(settings),
+    ]
 
 
 async def examine(

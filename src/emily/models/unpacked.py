@@ -17,6 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from emily.errors import SettingError
+from emily.settings import private_folder
+
 __all__ = ["unpacked"]
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -39,13 +42,13 @@ def unpacked(path: Path | None, make: Callable[[], Arrays]) -> Arrays:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         pass  # made again below
     arrays = make()
-    with contextlib.suppress(OSError):  # a full disk costs time, no more
+    with contextlib.suppress(OSError, SettingError):  # a full disk costs time, no more
         _keep(path, arrays)
     return arrays
 
 
 def _keep(path: Path, arrays: Arrays) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(path.parent)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -10,7 +10,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["K1", "B", "Member", "Statistics", "TermGroup", "ceiling", "inverse_frequency", "score"]
+__all__ = [
+    "K1",
+    "B",
+    "Member",
+    "Statistics",
+    "TermGroup",
+    "ceiling",
+    "inverse_frequency",
+    "score",
+    "share_matched",
+]
 
 K1 = 1.2
 B = 0.75
@@ -65,6 +75,14 @@ def ceiling(groups: Sequence[TermGroup], statistics: Statistics) -> float:
         held = max(found, default=0)
         total += group.members[0].weight * inverse_frequency(statistics.chunks, held) * (K1 + 1)
     return total
+
+
+def share_matched(groups: Sequence[TermGroup], matches: Mapping[str, int]) -> float:
+    """Share of the groups of which a chunk holds a member, 0 to 1; 0 for no groups."""
+    if not groups:
+        return 0.0
+    held = sum(any(member.term in matches for member in group.members) for group in groups)
+    return held / len(groups)
 
 
 def score(

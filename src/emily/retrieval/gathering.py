@@ -17,8 +17,9 @@ from pgvector import HalfVector
 
 from emily.indexing.vectors import unpack
 from emily.retrieval.arms import all_terms
-from emily.retrieval.bm25 import Statistics, TermGroup, ceiling, score
+from emily.retrieval.bm25 import Statistics, TermGroup, ceiling, score, share_matched
 from emily.retrieval.candidate import Candidate, Gathered
+from emily.settings import LexicalScore
 from emily.store import Database
 
 __all__ = ["attach", "gather"]
@@ -31,6 +32,7 @@ async def gather(
     statistics: Statistics | None,
     vector: NDArray[np.float32] | None,
     dimension: int,
+    kind: LexicalScore = "bm25",
 ) -> list[Candidate]:
     """Fetch the candidates' facts and fill in the scores of both arms.
 
@@ -41,6 +43,7 @@ async def gather(
         statistics: of the archive; ``None`` where the lexical arm is down.
         vector: the query's vector; ``None`` where the embedder is down.
         dimension: of the sentence vectors.
+        kind: what the lexical score is; ``lexemes`` is the share of groups that match.
     """
     if not candidates:
         return []
@@ -61,7 +64,7 @@ async def gather(
         )
         for row in found:
             matches[row["chunk_id"]][row["term"]] = row["frequency"]
-    return attach(candidates, rows, matches, groups, statistics, dimension)
+    return attach(candidates, rows, matches, groups, statistics, dimension, kind)
 
 
 def attach(
@@ -71,6 +74,7 @@ def attach(
     groups: Sequence[TermGroup],
     statistics: Statistics | None,
     dimension: int,
+    kind: LexicalScore = "bm25",
 ) -> list[Candidate]:
     """Put fetched rows to their candidates, whose order is kept whatever that of the rows.
 
@@ -86,7 +90,10 @@ def attach(
         found = dict(matches.get(item.chunk, {}))
         lexical = None
         if statistics is not None:
-            lexical = score(groups, found, row["terms"], statistics) / most if most else 0.0
+            if kind == "lexemes":
+                lexical = share_matched(groups, found)
+            else:
+                lexical = score(groups, found, row["terms"], statistics) / most if most else 0.0
         facts = Gathered(
             document=row["document_id"],
             ordinal=row["ordinal"],

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from emily.indexing.parts import sentence_offsets
@@ -13,7 +15,7 @@ from emily.retrieval.candidate import Candidate
 from emily.retrieval.widening import ChunkSpan, Span, limit_spans, widen
 from emily.store import Database
 
-__all__ = ["MOST_CHARACTERS", "cut_passages"]
+__all__ = ["MOST_CHARACTERS", "Cut", "cut_passages"]
 
 MOST_CHARACTERS = 20_000
 """Most characters that one question to one document returns."""
@@ -22,9 +24,24 @@ MOST_CHARACTERS = 20_000
 _LEAST_DIRECT = ("vision", "ocr", "unread", "text", "blank")
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Results with their passages.
+
+    Attributes:
+        results: best document first.
+        left_out: candidates that were dropped for a limit of characters.
+        whole: whether the documents hold no more than is shown.
+    """
+
+    results: tuple[Result, ...]
+    left_out: int
+    whole: bool
+
+
 async def cut_passages(
     database: Database, chosen: Sequence[Candidate], widen_by: int, *, one_document: bool = False
-) -> tuple[list[Result], int]:
+) -> Cut:
     """Group by document, best first, and cut every passage from the original text.
 
     Args:
@@ -32,13 +49,10 @@ async def cut_passages(
         chosen: candidates, best first.
         widen_by: chunks to add on each side.
         one_document: keep to what one open of a document may return: 20,000 characters, and
-            half of a document that is longer than a single widened passage.
-
-    Returns:
-        the results, and how many candidates were left out for the limit.
+            half of a document of more than one chunk.
     """
     if not chosen:
-        return [], 0
+        return Cut((), 0, whole=True)
     grouped: dict[int, list[Candidate]] = defaultdict(list)
     for item in chosen:
         grouped[item.facts.document].append(item)
@@ -47,28 +61,38 @@ async def cut_passages(
     references = {row["id"]: row for row in rows}
     spans: list[tuple[int, Span]] = []
     left_out = 0
+    most = None
     for document, items in grouped.items():
         known = chunks.get(document, {})
         ordinals = [item.facts.ordinal for item in items if item.facts.ordinal in known]
         if document not in references or not ordinals:
             continue  # it was removed while we searched
         if one_document:
-            most = _most(references[document], widen_by)
+            most = _most(references[document])
             found, dropped = limit_spans(ordinals, known, widen_by, most)
             left_out += dropped
         else:
             found = widen(ordinals, known, widen_by)
         spans += [(document, span) for span in found]
     passages = await _cut(database, spans, grouped, chunks)
-    return [
+    if most is not None:
+        passages = {
+            document: [_shortened(passage, most) for passage in found]
+            for document, found in passages.items()
+        }
+    results = tuple(
         Result(_reference(references[document]), found[0].score, tuple(found))
         for document, found in passages.items()
-    ], left_out
+    )
+    shown = sum(len(passage.text) for result in results for passage in result.passages)
+    there = sum(references[document]["characters"] for document in passages)
+    return Cut(results, left_out, whole=shown >= there)
 
 
-def _most(reference: Mapping[str, Any], widen_by: int) -> int:
-    if reference["chunks"] <= 1 + 2 * widen_by:
-        return MOST_CHARACTERS
+def _most(reference: Mapping[str, Any]) -> int:
+    """Characters of a document that one question may show."""
+    if reference["chunks"] == 1:
+        return MOST_CHARACTERS  # it is a single passage, and there is nothing to choose from
     return min(MOST_CHARACTERS, int(reference["characters"]) // 2)
 
 
@@ -148,6 +172,38 @@ def _focus(text: str, span: Span, best: Candidate, chunk: ChunkSpan) -> tuple[in
         if found is not None:
             return chunk.start + found[0], chunk.start + found[1]
     return chunk.start, chunk.end
+
+
+def _shortened(passage: Passage, most: int) -> Passage:
+    """A passage of at most ``most`` characters, cut at blanks around its focus."""
+    text = passage.text
+    if len(text) <= most:
+        return passage
+    focus = (passage.focus or (passage.start, passage.end))[0] - passage.start
+    first = max(0, min(focus - most // 4, len(text) - most))
+    last = first + most
+    if first:
+        blank = re.search(r"\s", text[first : max(first, focus)])
+        first += blank.end() if blank else 0
+    if last < len(text):
+        blank_at = max(text.rfind(" ", focus, last), text.rfind("\n", focus, last))
+        last = blank_at if blank_at > first else last
+    lines = None
+    if passage.lines is not None:
+        top = passage.lines[0] + text.count("\n", 0, first)
+        lines = (top, top + text.count("\n", first, last))
+    return replace(
+        passage,
+        text=text[first:last],
+        start=passage.start + first,
+        end=passage.start + last,
+        lines=lines,
+        focus=None if passage.focus is None else _clipped(passage.focus, passage.start + last),
+    )
+
+
+def _clipped(span: tuple[int, int], end: int) -> tuple[int, int]:
+    return span[0], min(span[1], end)
 
 
 def _reference(row: Mapping[str, Any]) -> DocumentRef:

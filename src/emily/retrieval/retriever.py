@@ -7,6 +7,7 @@ selection, passages, rendering. Each is timed and recorded in the trace.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,7 +21,7 @@ from emily.retrieval.candidate import Candidate
 from emily.retrieval.fusion import fuse_by_rank, fuse_by_score, merge_arms
 from emily.retrieval.gate import load_gate
 from emily.retrieval.gathering import gather
-from emily.retrieval.passages import cut_passages
+from emily.retrieval.passages import Cut, cut_passages
 from emily.retrieval.query import Meaning, Query, expand, parse, understand
 from emily.retrieval.rendering import render
 from emily.retrieval.second_stage import order_by_words, second_stage
@@ -31,6 +32,8 @@ from emily.settings import Settings
 from emily.store import Database
 
 __all__ = ["Retriever"]
+
+_log = logging.getLogger("emily.retrieval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,7 @@ class Retriever:
                 statistics,
                 None if meaning is None else meaning.vector,
                 self._embedder.identity.dimension,
+                self._settings.lexical_score,
             )
         pool = self._fuse(candidates, limits, trace, by_words=meaning is None)
         with trace.stage("second_stage") as record:
@@ -189,6 +193,7 @@ class Retriever:
                 meaning = await asyncio.to_thread(understand, query, self._embedder)
             except ModelError as error:
                 record["down"] = str(error)
+                _log.warning("the embedder is down, searched by words alone: %s", error)
                 notices.append(
                     "Searched by words alone: ordered by BM25, without a probability and "
                     f"without other languages, because the embedder is down: {error}"
@@ -255,6 +260,7 @@ class Retriever:
         with trace.stage("lexical_arm") as record:
             ranking, statistics = await _unless_broken(ranked(), record)
             if statistics is None:
+                _log.warning("the lexical arm is down: %s", record["empty_because"])
                 notices.append(
                     "Searched by meaning alone: the lexical arm is down, so names, numbers and "
                     f"rare words may be missed. {record['empty_because']}"
@@ -295,18 +301,17 @@ class Retriever:
             chosen = best(passed, limits.results)
             record["chosen"] = [item.chunk for item in chosen]
         with trace.stage("passages") as record:
-            results, left_out = await cut_passages(
+            cut = await cut_passages(
                 self._database, chosen, self._settings.widen, one_document=inside
             )
-            record["left_out"] = left_out
-        notices += _notices(ranked, passed, chosen, limits.results, bar, left_out)
+            record["left_out"] = cut.left_out
+        results = cut.results
+        notices += _notices(ranked, passed, chosen, limits.results, bar, cut)
         if any(len(result.passages) > 1 for result in results):
             notices.append("Between the passages of a document text is left out.")
         with trace.stage("rendering"):
             text = render(results, notices)
-        return Answer(
-            query.text, tuple(results), tuple(notices), trace.timings_ms, trace.as_json(), text
-        )
+        return Answer(query.text, results, tuple(notices), trace.timings_ms, trace.as_json(), text)
 
 
 def _notices(
@@ -315,7 +320,7 @@ def _notices(
     chosen: Sequence[Candidate],
     wanted: int,
     bar: float,
-    left_out: int,
+    cut: Cut,
 ) -> list[str]:
     """What the reader must know about how much there is and how much is shown."""
     notices = []
@@ -327,14 +332,16 @@ def _notices(
         )
     elif not ranked:
         notices.append("Nothing found: no candidate at all.")
-    elif len(chosen) < wanted:
-        notices.append(f"{len(chosen)} of up to {wanted} passages were good enough to be shown.")
-    if left_out:
+    elif len(chosen) < wanted and not cut.left_out:
         notices.append(
-            f"{left_out} more passages were left out: one question shows at most half of a "
+            f"Fewer places than asked for were good enough: {len(chosen)} of at most {wanted}."
+        )
+    if cut.left_out:
+        notices.append(
+            f"{cut.left_out} more places were left out: one question shows at most half of a "
             "document and 20,000 characters. Ask for less at once."
         )
-    if chosen:
+    if cut.results and not cut.whole:
         notices.append("These are excerpts; the documents hold more than is shown.")
     return notices
 

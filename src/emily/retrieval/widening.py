@@ -67,8 +67,8 @@ def limit_spans(
 ) -> tuple[list[Span], int]:
     """Widen as many of the chosen chunks as fit into ``most`` characters, best first.
 
-    A chunk that does not fit widened is tried as it is. The best chunk is always kept, cut
-    short where it alone is too long.
+    A chunk that does not fit widened is tried as it is. The best chunk is always kept, also
+    where it alone is too long.
 
     Returns:
         the passages, and how many of the chosen chunks were left out.
@@ -81,8 +81,7 @@ def limit_spans(
                 width = wide
                 break
     if not width and chosen:
-        best = _widened(chosen[0], chunks, 0)
-        return [replace(best, end=min(best.end, best.start + most))], len(chosen) - 1
+        return [_widened(chosen[0], chunks, 0)], len(chosen) - 1
     return _spans(width, chunks), len(chosen) - len(width)
 
 

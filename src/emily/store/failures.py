@@ -14,7 +14,7 @@ from emily.errors import StoreError, StoreUnavailable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["explained", "is_connection_loss", "is_rolled_back"]
+__all__ = ["explained", "is_connection_loss", "is_refused_content", "is_rolled_back"]
 
 # Reported as OperationalError although the server is there and answers.
 _ANSWERS = (
@@ -41,6 +41,16 @@ def is_connection_loss(error: BaseException) -> bool:
     if isinstance(error, psycopg.InterfaceError):
         return "closed" in str(error) or "lost" in str(error)
     return isinstance(error, psycopg.OperationalError)
+
+
+def is_refused_content(error: BaseException) -> bool:
+    """Whether the server refused what was to be stored, and not the statement as such.
+
+    Classes 22 (data exception) and 54 (program limit exceeded) of SQLSTATE: another file may
+    well be taken.
+    """
+    cause = error.__cause__ or error
+    return isinstance(cause, psycopg.Error) and (cause.sqlstate or "")[:2] in ("22", "54")
 
 
 def is_rolled_back(error: BaseException) -> bool:

@@ -242,7 +242,7 @@ async def main():
     root, home, url, *paths = sys.argv[1:]
     settings = load_settings(home, database_url=url)
     async with Brain.open(settings, embedder=WordsEmbedder()) as brain:
-        await brain._reader.start()
+        await brain._files().start()
         print("ready", flush=True)
         sys.stdin.readline()
         report = await brain.add(paths)
@@ -316,7 +316,7 @@ async def test_a_file_that_is_still_being_written_is_waited_for(
     outcome: str,
 ) -> None:
     monkeypatch.setattr(intake, "_PAUSE_SECONDS", 0.01)
-    brain._intake._reader = GrowingFile(reader, times)
+    brain._reader = GrowingFile(reader, times)
     path = write("copy.txt", "Appena cominciato.")
     (file,) = (await brain.add([path])).files
     assert file.outcome == outcome

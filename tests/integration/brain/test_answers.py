@@ -149,11 +149,11 @@ async def test_the_focus_is_the_sentence_that_answers(archive: Brain) -> None:
 async def test_what_only_the_header_says_is_found_and_shown_once(archive: Brain) -> None:
     answer = await archive.search("prezzo articolo177")
     (result,) = [item for item in answer.results if item.document.name == "prices.csv"]
-    assert "articolo177,6,531" in " ".join(passage.text for passage in result.passages)
+    assert "articolo177, 6, 531" in " ".join(passage.text for passage in result.passages)
     for passage in result.passages:
-        assert passage.text.count("articolo,quantità,prezzo") == (passage.start == 0)
-        assert passage.header == ("" if passage.start == 0 else "articolo,quantità,prezzo")
-    assert answer.text.count("articolo,quantità,prezzo") == len(result.passages)
+        assert passage.text.count("articolo, quantità, prezzo") == (passage.start == 0)
+        assert passage.header == ("" if passage.start == 0 else "articolo, quantità, prezzo")
+    assert answer.text.count("articolo, quantità, prezzo") == len(result.passages)
     ranking = answer.trace["lexical_arm"]["ranking"]
     assert len(ranking) == 20, "the header counts with every piece of its table"
 

@@ -30,6 +30,7 @@ class Terminal:
     def run(self, *arguments: str) -> Result:
         session = Session(
             open_brain=self.brain.open,
+            diagnose=self.brain.diagnose,
             stop_server=lambda _: self.server_runs,
             interactive=lambda: self.answers is not None,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from emily.brain import Progress
-from emily.errors import UnknownDocument
+from emily.errors import StoreError, UnknownDocument
 from emily.indexing.catalogue import DocumentDetail, DocumentInfo, PageInfo
 from emily.indexing.report import AddReport, FileOutcome
 from emily.measure.health import Check, Status
@@ -149,6 +149,9 @@ class FakeBrain:
         if self.fails_to_open is not None:
             raise self.fails_to_open
         yield self
+
+    async def diagnose(self, settings: Settings, error: StoreError) -> list[Check]:
+        return [Check("database", False, str(error)), Check("disk", True, "enough")]
 
     async def add(
         self, paths: Sequence[Path], *, progress: Callable[[Progress], None]

@@ -226,7 +226,8 @@ def test_doctor_when_the_database_does_not_open(terminal: Terminal) -> None:
                 "ok": False,
                 "detail": "The database server did not start.",
                 "help": None,
-            }
+            },
+            {"name": "disk", "ok": True, "detail": "enough", "help": None},
         ],
     }
 

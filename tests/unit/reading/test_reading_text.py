@@ -137,4 +137,4 @@ def test_a_stray_quotation_mark_swallows_no_rows() -> None:
 def test_a_csv_of_one_column_or_one_row_has_no_table(source: Make, pages: Pages) -> None:
     assert csv_tables("only\none\ncolumn\n") == ()
     assert csv_tables("a,b\n") == ()
-    assert pages(read_csv(source(b"a\0,b\n1,2\n")))[0].text == "a\0,b\n1,2\n"
+    assert pages(read_csv(source(b"a\0,b\n1,2\n")))[0].text == "a\0, b\n1, 2\n"

@@ -35,10 +35,12 @@ CREATE INDEX document_model ON document (model_id, fingerprint);
 
 -- Where the owner keeps the file; several paths may hold the same document.
 CREATE TABLE source (
-    path        text   PRIMARY KEY,
+    path        text   NOT NULL,
     document_id bigint NOT NULL REFERENCES document ON DELETE CASCADE,
     since       timestamptz NOT NULL DEFAULT clock_timestamp()
 );
+-- By digest: a path of 4,096 bytes is longer than an index row may be.
+CREATE UNIQUE INDEX source_path ON source (md5(path));
 CREATE INDEX source_document ON source (document_id, since);  -- the oldest is the one cited
 
 CREATE TABLE page (

@@ -9,9 +9,6 @@ SELECT pg_advisory_xact_lock(hashtextextended('emily.archive', 0));
 -- name: bump_revision
 UPDATE revision SET number = number + 1;
 
--- name: current_revision
-SELECT number FROM revision;
-
 -- The model's row, made if it is new.
 -- name: register_model
 INSERT INTO model (name, profile, dimension)
@@ -24,12 +21,15 @@ RETURNING id;
 SELECT d.id, d.name, d.fingerprint, d.model_id,
        d.file_sha256 = %(file_sha256)s::bytea AS same_bytes,
        d.text_sha256 = %(text_sha256)s::bytea AS same_text,
-       EXISTS (SELECT FROM source s WHERE s.document_id = d.id AND s.path = %(path)s::text) AS same_path,
+       EXISTS (SELECT FROM source s WHERE s.document_id = d.id AND md5(s.path) = md5(%(path)s::text)) AS same_path,
+       EXISTS (SELECT FROM page p WHERE p.document_id = d.id AND p.route = 'unread')
+       OR EXISTS (SELECT FROM chunk c WHERE c.document_id = d.id
+                  AND NOT EXISTS (SELECT FROM chunk_vector v WHERE v.chunk_id = c.id)) AS incomplete,
        (SELECT array_agg(s.path ORDER BY s.since, s.path) FROM source s WHERE s.document_id = d.id) AS paths
 FROM document d
 WHERE d.file_sha256 = %(file_sha256)s::bytea
    OR d.text_sha256 = %(text_sha256)s::bytea
-   OR d.id = (SELECT document_id FROM source WHERE path = %(path)s::text);
+   OR d.id = (SELECT document_id FROM source WHERE md5(path) = md5(%(path)s::text));
 
 -- name: add_document
 INSERT INTO document (name, kind, title, language, citation, text, tables, file_sha256,
@@ -50,7 +50,7 @@ WHERE id = %(id)s;
 
 -- name: add_source
 INSERT INTO source (path, document_id) VALUES (%(path)s, %(document_id)s)
-ON CONFLICT (path) DO UPDATE SET document_id = excluded.document_id, since = clock_timestamp()
+ON CONFLICT (md5(path)) DO UPDATE SET document_id = excluded.document_id, since = clock_timestamp()
 WHERE source.document_id <> excluded.document_id;
 
 -- name: forget_sources
@@ -100,7 +100,7 @@ FROM generate_series(1, %(count)s::integer);
 -- name: documents_of
 SELECT d.id, d.name FROM document d
 WHERE d.id = %(id)s::bigint OR d.name = %(name)s::text
-   OR EXISTS (SELECT FROM source s WHERE s.document_id = d.id AND s.path = %(path)s::text)
+   OR EXISTS (SELECT FROM source s WHERE s.document_id = d.id AND md5(s.path) = md5(%(path)s::text))
 ORDER BY d.id;
 
 -- What stands in the lists: every document with its counts.
@@ -128,6 +128,7 @@ SELECT (SELECT count(*) FROM document) AS documents,
            OR model_id NOT IN (SELECT m.id FROM model m
                                WHERE m.name = %(model)s::text AND m.profile = %(profile)s::text
                                  AND m.dimension = %(dimension)s::integer)) AS stale,
+       (SELECT count(*) FROM page WHERE route = 'unread') AS unread,
        (SELECT count(*) FROM chunk c
         WHERE NOT EXISTS (SELECT FROM chunk_vector v WHERE v.chunk_id = c.id)) AS without_vector;
 

@@ -1,0 +1,80 @@
+"""What one file must not do to the others, and what a second add makes up for."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from tests.fakes import WordsEmbedder
+
+from emily.brain import Brain
+
+OpenBrain = Callable[..., Awaitable[Brain]]
+Write = Callable[[str, str], Path]
+
+
+async def test_a_path_longer_than_an_index_row(brain: Brain, folder: Path, write: Write) -> None:
+    deep = "/".join(f"{number:02}" + "cartella" * 25 for number in range(15))
+    assert len(str(folder / deep)) > 2800
+    long = write(f"{deep}/nota.txt", "Il cancello verde si chiude alle otto.")
+    report = await brain.add([long, write("dopo.txt", "Il tavolo rotondo è in cantina.")])
+    assert [file.outcome for file in report.files] == ["added", "added"]
+    assert [file.outcome for file in (await brain.add([long])).files] == ["unchanged"]
+    assert (await brain.show(str(long))).info.path == str(long)
+
+
+async def test_a_passage_without_a_vector_gets_one_with_the_next_add(
+    open_brain: OpenBrain, write: Write
+) -> None:
+    embedder = WordsEmbedder()
+    embedder.broken = ["cancello"]
+    brain = await open_brain(embedder)
+    path = write("nota.txt", "Il cancello verde si chiude alle otto.")
+    (first,) = (await brain.add([path])).files
+    assert first.outcome == "added"
+    assert "no vector" in (first.reason or "")
+    assert "no vector" in " ".join((await brain.status()).problems)
+    embedder.broken = []
+    (second,) = (await brain.add([path])).files
+    assert (second.outcome, second.document, second.reason) == ("replaced", first.document, None)
+    assert (await brain.status()).problems == ()
+
+
+async def test_pages_left_out_while_ocr_was_off_are_named(
+    open_brain: OpenBrain, folder: Path, write: Write
+) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    path = folder / "mista.pdf"
+    canvas = Canvas(str(path))
+    canvas.drawString(72, 700, "La prima pagina ha un testo che si legge da sé.")
+    canvas.showPage()
+    canvas.rect(100, 100, 300, 400, fill=1)
+    canvas.showPage()
+    canvas.save()
+    brain = await open_brain(ocr=False)
+    (added,) = (await brain.add([path])).files
+    assert added.outcome == "added"
+    assert "page 2 of 2" in (added.reason or "")
+    (problem,) = (await brain.status()).problems
+    assert problem.startswith("1 pages were not read (OCR is off by the setting 'ocr')")
+    (again,) = (await brain.add([path])).files
+    assert again.outcome == "replaced", "what was not read whole is read again"
+
+
+async def test_a_short_document_is_not_shown_whole_by_ask(
+    open_brain: OpenBrain, write: Write, rows: Callable[..., list[tuple[Any, ...]]]
+) -> None:
+    brain = await open_brain(chunk_tokens=64, chunk_overlap=0)
+    lines = [f"Riga {number} del registro: il fornitore {number} paga." for number in range(12)]
+    lines[9] = "Riga 9 del registro: la caldaia nuova costa 1.180 euro."
+    text = "\n\n".join(lines)
+    await brain.add([write("registro.txt", text)])
+    assert rows("SELECT count(*) > 1 FROM chunk") == [(True,)]
+    answer = await brain.ask("registro.txt", "quanto costa la caldaia nuova?")
+    shown = [passage for result in answer.results for passage in result.passages]
+    assert sum(len(passage.text) for passage in shown) <= len(text) // 2
+    assert any("caldaia nuova" in passage.text for passage in shown)
+    for passage in shown:
+        assert passage.text == text[passage.start : passage.end]
