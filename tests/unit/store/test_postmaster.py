@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SLEEP = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+SLEEP = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
 
 
 @pytest.fixture
@@ -29,7 +29,11 @@ def data(tmp_path: Path) -> Path:
 @pytest.fixture
 def stand_in(data: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process that carries the data folder on its command line, as a server does."""
-    with subprocess.Popen([*SLEEP, "-D", str(data)], stdin=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [*SLEEP, "-D", str(data)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # before it runs, its command line is still ours
         yield process
         process.kill()
 
