@@ -1,0 +1,198 @@
+"""What is derived from a document's text, as rows: pages, chunks, vectors, words, postings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from emily.errors import VectorError
+from emily.indexing.prepare import PreparedDocument, Word
+from emily.indexing.text import DocumentText
+from emily.models.protocols import Matrix
+from emily.store import Connection, statement
+
+__all__ = [
+    "EmbedWords",
+    "Vector",
+    "copy_pages",
+    "embed_words",
+    "forget_derived",
+    "missing_words",
+    "row",
+    "run",
+    "write_derived",
+]
+
+EmbedWords = Callable[[Sequence[str]], Matrix]
+"""Gives the vectors of words of the vocabulary."""
+
+Vector = NDArray[np.float32]
+
+
+def embed_words(embed: EmbedWords, surfaces: Sequence[str]) -> dict[str, Vector]:
+    """Vectors of words; one on which the embedder fails is left out of the vocabulary."""
+    if not surfaces:
+        return {}
+    try:
+        return dict(zip(surfaces, embed(surfaces), strict=True))
+    except VectorError:
+        if len(surfaces) == 1:
+            return {}
+        middle = len(surfaces) // 2
+        return embed_words(embed, surfaces[:middle]) | embed_words(embed, surfaces[middle:])
+
+
+async def missing_words(
+    connection: Connection, model_id: int, prepared: PreparedDocument
+) -> list[str]:
+    """Surfaces of a document's words that the vocabulary does not hold."""
+    wanted = sorted(set().union(*(item.words for item in prepared.chunks)))
+    known = await _words(connection, "known_words", wanted, {"model_id": model_id})
+    return sorted({surface for surface, language in wanted if (surface, language) not in known})
+
+
+async def write_derived(
+    connection: Connection,
+    document: int,
+    model_id: int,
+    prepared: PreparedDocument,
+    vectors: dict[str, Vector],
+    embed: EmbedWords,
+) -> None:
+    """Write chunks, vectors, words and postings of a document whose row is there.
+
+    Args:
+        connection: inside the writing transaction, which holds the archive's lock.
+        document: its id.
+        model_id: the model whose vectors are written.
+        prepared: what was computed of it.
+        vectors: vectors of words that the vocabulary lacked when it was looked at.
+        embed: gives those that it lacks by now.
+    """
+    words = await _write_words(connection, document, model_id, prepared, vectors, embed)
+    ids = await _ids(connection, "chunk_ids", len(prepared.chunks))
+    columns = (
+        "COPY chunk (id, document_id, ordinal, page, start_at, end_at, header, language, "
+        "tokens, terms, words, sentences) FROM STDIN"
+    )
+    async with connection.cursor() as cursor, cursor.copy(columns) as copy:
+        for identity, item, length in zip(ids, prepared.chunks, prepared.lengths, strict=True):
+            place = item.chunk
+            await copy.write_row(
+                (
+                    identity, document, place.ordinal, place.page, place.start, place.end,
+                    place.header, item.language, place.tokens, length,
+                    _array(sorted(words[word] for word in item.words if word in words)),
+                    item.sentences,
+                )
+            )  # fmt: skip
+    columns = "COPY chunk_vector (chunk_id, part, vector) FROM STDIN (FORMAT binary)"
+    async with connection.cursor() as cursor, cursor.copy(columns) as copy:
+        copy.set_types(["int8", "int2", "halfvec"])
+        for identity, item in zip(ids, prepared.chunks, strict=True):
+            for part, vector in enumerate(item.parts):
+                await copy.write_row((identity, part, HalfVector(vector)))
+    columns = "COPY posting (term, document_id, chunk_ids, frequencies, lengths) FROM STDIN"
+    async with connection.cursor() as cursor, cursor.copy(columns) as copy:
+        for term, posting in sorted(prepared.postings.items()):
+            await copy.write_row(
+                (
+                    term,
+                    document,
+                    _array(ids[index] for index in posting.chunks),
+                    _array(posting.frequencies),
+                    _array(prepared.lengths[index] for index in posting.chunks),
+                )
+            )
+
+
+async def forget_derived(connection: Connection, document: int, *, pages: bool) -> None:
+    """Forget what is derived from a document's text, with its pages if they are read anew."""
+    names = ["forget_words", "forget_chunks", "forget_postings"]
+    for name in [*names, "forget_pages"] if pages else names:
+        await run(connection, name, {"document_id": document})
+
+
+async def copy_pages(connection: Connection, document: int, text: DocumentText) -> None:
+    """Write the pages of a document whose row is there."""
+    columns = "COPY page (document_id, number, start_at, end_at, route, warning) FROM STDIN"
+    async with connection.cursor() as cursor, cursor.copy(columns) as copy:
+        for page in text.pages:
+            await copy.write_row(
+                (document, page.number, page.start, page.end, page.route, page.warning)
+            )
+
+
+async def _write_words(
+    connection: Connection,
+    document: int,
+    model_id: int,
+    prepared: PreparedDocument,
+    vectors: dict[str, Vector],
+    embed: EmbedWords,
+) -> dict[Word, int]:
+    """Ids of the document's words, new ones added with their vectors."""
+    wanted = sorted(set().union(*(item.words for item in prepared.chunks)))
+    known = await _words(connection, "known_words", wanted, {"model_id": model_id})
+    # A word may have gone with another document since its vector was looked for.
+    gone = {word[0] for word in wanted if word not in known and word[0] not in vectors}
+    vectors = vectors | embed_words(embed, sorted(gone))
+    fresh = [word for word in wanted if word not in known and word[0] in vectors]
+    ids = await _ids(connection, "word_ids", len(fresh))
+    known |= dict(zip(fresh, ids, strict=True))
+    # The lock makes this process the only writer, so no other can add the same word.
+    columns = "COPY word (id, surface, language, model_id, vector) FROM STDIN (FORMAT binary)"
+    async with connection.cursor() as cursor, cursor.copy(columns) as copy:
+        copy.set_types(["int8", "text", "text", "int4", "halfvec"])
+        for (surface, language), identity in zip(fresh, ids, strict=True):
+            vector = HalfVector(vectors[surface])
+            await copy.write_row((identity, surface, language, model_id, vector))
+    async with (
+        connection.cursor() as cursor,
+        cursor.copy("COPY document_word (document_id, word_id) FROM STDIN") as copy,
+    ):
+        for identity in sorted(known.values()):
+            await copy.write_row((document, identity))
+    return known
+
+
+async def run(connection: Connection, name: str, parameters: dict[str, Any] | None = None) -> None:
+    """Run a named statement."""
+    await connection.execute(statement(name), parameters or {})
+
+
+async def row(
+    connection: Connection, name: str, parameters: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The one row of a named statement that always has one."""
+    cursor = await connection.execute(statement(name), parameters or {})
+    found = await cursor.fetchone()
+    assert found is not None
+    return found
+
+
+async def _ids(connection: Connection, name: str, count: int) -> list[int]:
+    """Numbers from a sequence, for rows that are copied in."""
+    cursor = await connection.execute(statement(name), {"count": count})
+    return [row["id"] for row in await cursor.fetchall()]
+
+
+async def _words(
+    connection: Connection, name: str, words: Sequence[Word], parameters: dict[str, Any]
+) -> dict[Word, int]:
+    values = {
+        "surfaces": [surface for surface, _ in words],
+        "languages": [language for _, language in words],
+        **parameters,
+    }
+    cursor = await connection.execute(statement(name), values)
+    return {(row["surface"], row["language"]): row["id"] for row in await cursor.fetchall()}
+
+
+def _array(numbers: Iterable[int]) -> str:
+    """Integers as COPY reads an array; the driver's own way takes most of the time of writing."""
+    return "{" + ",".join(map(str, numbers)) + "}"
