@@ -21,7 +21,8 @@ from emily.retrieval.candidate import Candidate
 from emily.retrieval.fusion import fuse_by_rank, fuse_by_score, merge_arms
 from emily.retrieval.gate import load_gate
 from emily.retrieval.gathering import gather
-from emily.retrieval.passages import Cut, cut_passages
+from emily.retrieval.notices import extent
+from emily.retrieval.passages import cut_passages
 from emily.retrieval.query import Meaning, Query, expand, parse, understand
 from emily.retrieval.rendering import render
 from emily.retrieval.second_stage import order_by_words, second_stage
@@ -306,44 +307,10 @@ class Retriever:
             )
             record["left_out"] = cut.left_out
         results = cut.results
-        notices += _notices(ranked, passed, chosen, limits.results, bar, cut)
-        if any(len(result.passages) > 1 for result in results):
-            notices.append("Between the passages of a document text is left out.")
+        notices += extent(ranked, passed, chosen, limits.results, bar, cut)
         with trace.stage("rendering"):
             text = render(results, notices)
         return Answer(query.text, results, tuple(notices), trace.timings_ms, trace.as_json(), text)
-
-
-def _notices(
-    ranked: Sequence[Candidate],
-    passed: Sequence[Candidate],
-    chosen: Sequence[Candidate],
-    wanted: int,
-    bar: float,
-    cut: Cut,
-) -> list[str]:
-    """What the reader must know about how much there is and how much is shown."""
-    notices = []
-    if ranked and not passed:
-        highest = max(item.probability or 0.0 for item in ranked)
-        notices.append(
-            f"Nothing found: the best of {len(ranked)} candidates has a probability of "
-            f"{highest:.1%}, below the threshold of {bar:.1%}."
-        )
-    elif not ranked:
-        notices.append("Nothing found: no candidate at all.")
-    elif len(chosen) < wanted and not cut.left_out:
-        notices.append(
-            f"Fewer places than asked for were good enough: {len(chosen)} of at most {wanted}."
-        )
-    if cut.left_out:
-        notices.append(
-            f"{cut.left_out} more places were left out: one question shows at most half of a "
-            "document and 20,000 characters. Ask for less at once."
-        )
-    if cut.results and not cut.whole:
-        notices.append("These are excerpts; the documents hold more than is shown.")
-    return notices
 
 
 async def _unless_broken(

@@ -1,0 +1,53 @@
+"""Notices: the system's own sentences about an answer, never mixed with what files say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from emily.retrieval.candidate import Candidate
+from emily.retrieval.passages import Cut
+
+__all__ = ["extent"]
+
+
+def extent(
+    ranked: Sequence[Candidate],
+    passed: Sequence[Candidate],
+    chosen: Sequence[Candidate],
+    wanted: int,
+    bar: float,
+    cut: Cut,
+) -> list[str]:
+    """What the reader must know about how much there is and how much is shown.
+
+    Args:
+        ranked: the pool, best first.
+        passed: those above the threshold.
+        chosen: those that were to be shown.
+        wanted: how many were asked for.
+        bar: the threshold.
+        cut: the passages that came of it.
+    """
+    notices = []
+    if ranked and not passed:
+        highest = max(item.probability or 0.0 for item in ranked)
+        notices.append(
+            f"Nothing found: the best of {len(ranked)} candidates has a probability of "
+            f"{highest:.1%}, below the threshold of {bar:.1%}."
+        )
+    elif not ranked:
+        notices.append("Nothing found: no candidate at all.")
+    elif len(chosen) < wanted and not cut.left_out:
+        notices.append(
+            f"Fewer places than asked for were good enough: {len(chosen)} of at most {wanted}."
+        )
+    if cut.left_out:
+        notices.append(
+            f"{cut.left_out} more places were left out: one question shows at most half of a "
+            "document and 20,000 characters. Ask for less at once."
+        )
+    if cut.results and not cut.whole:
+        notices.append("These are excerpts; the documents hold more than is shown.")
+    if any(len(result.passages) > 1 for result in cut.results):
+        notices.append("Between the passages of a document text is left out.")
+    return notices
