@@ -168,7 +168,7 @@ class Brain:
             StoreUnavailable: the database is lost; what was finished stays.
         """
         tell = progress or (lambda _: None)
-        found = await asyncio.to_thread(lambda: tuple(walk(paths)))
+        found = await asyncio.to_thread(lambda: tuple(walk(paths, self.settings.home)))
         intake = Intake(self._files(), self._preparer, self._archive, self._originals)
         outcomes: list[FileOutcome] = []
         ready: asyncio.Queue[Opened | FileOutcome | None] = asyncio.Queue(_AHEAD)
@@ -312,7 +312,7 @@ class Brain:
             tables=tuple(_table(header, rows) for header, rows in row["tables"]),
             citation=row["citation"],
         )
-        prepared = await asyncio.to_thread(self._preparer.prepare, text, row["name"])
+        prepared = await self._preparer.prepared(text, row["name"])
         return await self._archive.rewrite(document, bytes(row["text_sha256"]), prepared)
 
 

@@ -82,6 +82,9 @@ class Settings(BaseSettings):
         3072, "Most memory that reading one file may take, MiB.", ge=512, le=65_536
     )
     reading_file_mb: int = _setting(512, "Largest file that is read, MiB.", ge=1, le=65_536)
+    document_characters: int = _setting(
+        10_000_000, "Longest text of a document, characters.", ge=1000, le=1_000_000_000
+    )
     arm_size: int = _setting(20, "Candidates that each arm brings.", ge=1, le=1000)
     pool_size: int = _setting(20, "Candidates that go to the second stage.", ge=1, le=1000)
     lexical_score: LexicalScore = _setting(

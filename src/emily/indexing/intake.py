@@ -84,7 +84,13 @@ class Intake:
         text = await asyncio.to_thread(DocumentText.from_reading, opened.reading)
         if not text.text.strip():
             return await self._failed(file.path, "It was read and holds no text.")
-        prepared = await asyncio.to_thread(self._preparer.prepare, text, file.name)
+        if len(text.text) > self._preparer.most_characters:
+            return await self._failed(
+                file.path,
+                f"Its text has {len(text.text):,} characters, and at most "
+                f"{self._preparer.most_characters:,} are indexed (setting document_characters).",
+            )
+        prepared = await self._preparer.prepared(text, file.name)
         digest = hashlib.sha256(fingerprint_text(text.text).encode("utf-8")).digest()
         try:
             await asyncio.to_thread(self._originals.keep, file.path, file.sha256)

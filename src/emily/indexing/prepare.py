@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,11 +21,12 @@ from emily.indexing.parts import split_into_parts
 from emily.indexing.terms import analyse, words
 from emily.indexing.text import DocumentText
 from emily.indexing.vectors import pack
-from emily.models.protocols import Embedder, PartVectors
+from emily.models.protocols import Embedder
 from emily.settings import Settings
 
 __all__ = [
     "NO_LANGUAGE",
+    "GivenUp",
     "IndexedChunk",
     "Posting",
     "PreparedDocument",
@@ -42,8 +45,14 @@ NO_LANGUAGE = "?"
 Word = tuple[str, str]
 """A word of the vocabulary: its surface and its language."""
 
+_Part = tuple[NDArray[np.float32], bytes]  # its vector, and its packed sentences
+
 _BATCH_PARTS = 256  # what is known of a token is computed once a batch
 _MOST_FREQUENT = 32_767  # frequencies are stored as smallint
+
+
+class GivenUp(Exception):
+    """Nobody waits for the result; never seen outside of the thread that was given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +126,33 @@ class Preparer:
             f"{','.join(sorted(chosen.languages))};{chosen.language_confidence}"
         )
 
-    def prepare(self, document: DocumentText, name: str) -> PreparedDocument:
+    @property
+    def most_characters(self) -> int:
+        """Longest text that is indexed."""
+        return self._settings.document_characters
+
+    async def prepared(self, document: DocumentText, name: str) -> PreparedDocument:
+        """``prepare`` in a thread, which ends soon after this is cancelled."""
+        given_up = threading.Event()
+        try:
+            return await asyncio.to_thread(self.prepare, document, name, given_up)
+        except asyncio.CancelledError:
+            given_up.set()
+            raise
+
+    def prepare(
+        self, document: DocumentText, name: str, given_up: threading.Event | None = None
+    ) -> PreparedDocument:
         """Compute everything that the index keeps; takes CPU time, so call it in a thread.
 
         Args:
             document: its text, pages and tables.
             name: its file name; its words count as words of every chunk.
+            given_up: once set, nobody waits for the result any more.
 
         Raises:
             ModelUnavailable: the embedder cannot be loaded.
+            GivenUp: ``given_up`` was set.
         """
         chosen = self._settings
         language = self._languages.document_language(document.text, chosen.language_confidence)
@@ -137,17 +164,16 @@ class Preparer:
         with ThreadPoolExecutor(1, thread_name_prefix="words") as beside:
             wording = beside.submit(self._words, chunks, texts, language)
             reckoning = beside.submit(_postings, chunks, texts, name, chosen.languages)
-            vectors, failures = self._embed(chunks, texts)
+            vectors, failures = self._embed(chunks, texts, given_up or threading.Event())
             spoken = wording.result()
             lengths, postings = reckoning.result()
         indexed = []
         for item, found, (tongue, surfaces) in zip(chunks, vectors, spoken, strict=True):
             parts = np.empty((0, self._embedder.identity.dimension), np.float32)
-            sentences = parts
             if found:
-                parts = np.stack([part.part for part in found])
-                sentences = np.concatenate([part.sentences for part in found])
-            indexed.append(IndexedChunk(item, tongue, parts, pack(sentences), surfaces))
+                parts = np.stack([part for part, _ in found])
+            sentences = b"".join(packed for _, packed in found)
+            indexed.append(IndexedChunk(item, tongue, parts, sentences, surfaces))
         return PreparedDocument(
             language=language,
             name_vector=self._name_vector(name),
@@ -178,16 +204,18 @@ class Preparer:
         return first
 
     def _embed(
-        self, chunks: Sequence[Chunk], texts: Sequence[str]
-    ) -> tuple[list[list[PartVectors]], tuple[str, ...]]:
+        self, chunks: Sequence[Chunk], texts: Sequence[str], given_up: threading.Event
+    ) -> tuple[list[list[_Part]], tuple[str, ...]]:
         """Vectors of each chunk's parts; none for a chunk on which the embedder fails."""
         parts = [
             split_into_parts(text, item.header) for item, text in zip(chunks, texts, strict=True)
         ]
         flat = [(index, part) for index, group in enumerate(parts) for part in group]
-        vectors: list[list[PartVectors]] = [[] for _ in chunks]
+        vectors: list[list[_Part]] = [[] for _ in chunks]
         broken: dict[int, str] = {}
         for start in range(0, len(flat), _BATCH_PARTS):
+            if given_up.is_set():
+                raise GivenUp
             self._embed_batch(flat[start : start + _BATCH_PARTS], vectors, broken)
         for index in broken:
             vectors[index] = []
@@ -200,7 +228,7 @@ class Preparer:
     def _embed_batch(
         self,
         batch: Sequence[tuple[int, list[str]]],
-        vectors: list[list[PartVectors]],
+        vectors: list[list[_Part]],
         broken: dict[int, str],
     ) -> None:
         """Embed a batch; halve it on a bad vector until the one bad text stands alone."""
@@ -215,7 +243,8 @@ class Preparer:
             self._embed_batch(batch[middle:], vectors, broken)
             return
         for (index, _), part in zip(batch, found, strict=True):
-            vectors[index].append(part)
+            # Packed at once: as floats, the sentences of a long text fill the memory.
+            vectors[index].append((part.part, pack(part.sentences)))
 
 
 def readable_name(name: str) -> str:

@@ -27,6 +27,10 @@ _IGNORED = (
 )
 
 
+_Key = tuple[int, int]  # device and inode: a folder, whatever its name
+_OWN = "Emily's own data"
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A path that was looked at.
@@ -42,23 +46,38 @@ class Found:
     reason: str | None = None
 
 
-def walk(paths: Iterable[Path | str]) -> Iterator[Found]:
+def walk(paths: Iterable[Path | str], private: Path | None = None) -> Iterator[Found]:
     """Expand folders, sorted by name, files of a folder before its sub-folders.
 
     A file that is named itself is taken even when its name would be ignored inside of a folder,
-    unless it is a lock or temporary file. Each path comes once, also when it is named twice.
+    unless it is a lock or temporary file. Each path comes once, also when it is named twice, and
+    so does each folder, by whatever links it is reached.
+
+    Args:
+        paths: files and folders.
+        private: a folder that is never read, by whatever path: Emily's own data.
     """
     seen: set[Path] = set()
+    known: dict[_Key, Path] = {}
+    own = _key(private) if private is not None and private.exists() else None
     for given in paths:
         path = Path(os.path.abspath(Path(given).expanduser()))  # noqa: PTH100 - keeps links
-        for found in _named(path):
+        for found in _named(path, known, own):
             if found.path not in seen:
                 seen.add(found.path)
                 yield found
 
 
-def _named(path: Path) -> Iterator[Found]:
+def _key(path: Path) -> _Key:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def _named(path: Path, known: dict[_Key, Path], own: _Key | None) -> Iterator[Found]:
     try:
+        if own is not None and any(_key(part) == own for part in path.resolve().parents):
+            yield Found(path, "failed", _OWN)
+            return
         status = path.stat()
     except FileNotFoundError:
         what = "a link that leads nowhere" if path.is_symlink() else "no such file or folder"
@@ -68,22 +87,27 @@ def _named(path: Path) -> Iterator[Found]:
         yield Found(path, "failed", _reason(error))
         return
     if stat.S_ISDIR(status.st_mode):
-        yield from _folder(path)
+        yield from _folder(path, known, own)
     else:
         yield _file(path, status.st_mode, named=True)
 
 
-def _folder(top: Path) -> Iterator[Found]:
+def _folder(top: Path, known: dict[_Key, Path], own: _Key | None) -> Iterator[Found]:
     """What a folder holds, to any depth, so without recursion."""
     # Each folder with the keys of those around it: a link to one of them is a loop.
-    stack: list[tuple[Path, frozenset[tuple[int, int]]]] = [(top, frozenset())]
+    stack: list[tuple[Path, frozenset[_Key]]] = [(top, frozenset())]
     while stack:
         folder, above = stack.pop()
         try:
-            status = folder.stat()
-            key = (status.st_dev, status.st_ino)
+            key = _key(folder)
+            if key == own:
+                yield Found(folder, "ignored", _OWN)
+                continue
             if key in above:
                 yield Found(folder, "ignored", "a link to a folder that contains it")
+                continue
+            if known.setdefault(key, folder) != folder:
+                yield Found(folder, "ignored", f"the same folder as {known[key]}")
                 continue
             with os.scandir(folder) as entries:
                 names = sorted(entry.name for entry in entries)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
@@ -101,6 +102,8 @@ class Database:
         """
         server: EmbeddedServer | None = None
         if not settings.database_url:  # an empty variable is an unset one
+            # A service of the owner's shell would take precedence over where our server is.
+            os.environ.pop("PGSERVICE", None)
             server = EmbeddedServer(settings.home)
             await asyncio.to_thread(server.start)
             conninfo, location = server.conninfo(), str(server.folder)

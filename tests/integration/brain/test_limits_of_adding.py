@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -78,3 +79,39 @@ async def test_a_short_document_is_not_shown_whole_by_ask(
     assert any("caldaia nuova" in passage.text for passage in shown)
     for passage in shown:
         assert passage.text == text[passage.start : passage.end]
+
+
+async def test_emilys_own_folder_is_not_added(brain: Brain, folder: Path, write: Write) -> None:
+    home = brain.settings.home
+    (home / "settings.txt").write_text("la parola segreta")
+    (folder / "casa").symlink_to(home)
+    write("nota.txt", "Il cancello verde si chiude alle otto.")
+    report = await brain.add([folder, home / "settings.txt"])
+    assert report.counts() == {"added": 1, "ignored": 1, "failed": 1}
+    assert {file.reason for file in report.files if file.outcome != "added"} == {"Emily's own data"}
+
+
+async def test_a_text_longer_than_the_limit(open_brain: OpenBrain, write: Write) -> None:
+    brain = await open_brain(document_characters=1000)
+    (file,) = (await brain.add([write("libro.txt", "parola " * 200)])).files
+    assert file.outcome == "failed"
+    assert "1,399 characters, and at most 1,000" in (file.reason or "")
+    assert "document_characters" in (file.reason or "")
+
+
+async def test_an_add_that_is_cancelled_ends_soon(open_brain: OpenBrain, write: Write) -> None:
+    embedder = WordsEmbedder()
+    brain = await open_brain(embedder, chunk_tokens=64)
+    long = write(
+        "lungo.txt", "\n\n".join(f"Frase numero {n} del libro lungo." for n in range(20_000))
+    )
+    adding = asyncio.create_task(brain.add([long]))
+    while not embedder.calls:
+        await asyncio.sleep(0.01)
+    adding.cancel()
+    await asyncio.gather(adding, return_exceptions=True)
+    await asyncio.sleep(0.5)
+    calls = len(embedder.calls)
+    await asyncio.sleep(0.5)
+    assert len(embedder.calls) == calls, "nothing goes on behind it"
+    assert await brain.list() == []

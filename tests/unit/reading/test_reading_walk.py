@@ -105,3 +105,33 @@ def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/caff\xe8.txt"
     Path(os.fsdecode(path)).write_text("x")
     assert [os.fsencode(found.path) for found in walk([tmp_path])] == [path]
+
+
+def test_a_private_folder_is_read_by_no_path(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "database").mkdir(parents=True)
+    (home / "database" / "password").write_text("secret")
+    (tmp_path / "note.txt").write_text("x")
+    (tmp_path / "link").symlink_to(home)
+    found = {item.path.name: item for item in walk([tmp_path], home)}
+    assert found["note.txt"].state == "file"
+    assert (found["home"].state, found["home"].reason) == ("ignored", "Emily's own data")
+    assert (found["link"].state, found["link"].reason) == ("ignored", "Emily's own data")
+    assert "password" not in found
+    for named in (home / "database", home / "database" / "password", tmp_path / "link/database"):
+        (item,) = walk([named], home)
+        assert (item.state, item.reason) == ("failed", "Emily's own data")
+    (item,) = walk([home], home)
+    assert item.state == "ignored"
+
+
+def test_a_folder_is_walked_once_whatever_leads_to_it(tmp_path: Path) -> None:
+    for number in range(40):
+        (tmp_path / f"d{number}").mkdir()
+    for number in range(39):
+        for name in "ab":
+            (tmp_path / f"d{number}" / name).symlink_to(tmp_path / f"d{number + 1}")
+    (tmp_path / "d39" / "note.txt").write_text("x")
+    found = list(walk([tmp_path / "d0"]))
+    assert [item.path.name for item in found if item.state == "file"] == ["note.txt"]
+    assert sum("the same folder as" in (item.reason or "") for item in found) == 39
