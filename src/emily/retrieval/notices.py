@@ -14,7 +14,7 @@ def extent(
     ranked: Sequence[Candidate],
     passed: Sequence[Candidate],
     chosen: Sequence[Candidate],
-    wanted: int,
+    wanted: int | None,
     bar: float,
     cut: Cut,
 ) -> list[str]:
@@ -24,7 +24,7 @@ def extent(
         ranked: the pool, best first.
         passed: those above the threshold.
         chosen: those that were to be shown.
-        wanted: how many were asked for.
+        wanted: how many were asked for; ``None`` if that was left to the settings.
         bar: the threshold.
         cut: the passages that came of it.
     """
@@ -37,13 +37,13 @@ def extent(
         )
     elif not ranked:
         notices.append("Nothing found: no candidate at all.")
-    elif len(chosen) < wanted and not cut.left_out:
+    elif wanted is not None and len(chosen) < wanted and not cut.left_out:
         notices.append(
-            f"Fewer places than asked for were good enough: {len(chosen)} of at most {wanted}."
+            f"Fewer passages than asked for were good enough: {len(chosen)} of {wanted}."
         )
     if cut.left_out:
         notices.append(
-            f"{cut.left_out} more places were left out: one question shows at most half of a "
+            f"{cut.left_out} more passages were left out: one question shows at most half of a "
             "document and 20,000 characters. Ask for less at once."
         )
     if cut.results and not cut.whole:

@@ -44,6 +44,8 @@ class _Limits:
     arm: int
     pool: int
     results: int
+    asked: int | None = None
+    threshold: float | None = None
     document: int | None = None
 
 
@@ -74,22 +76,31 @@ class Retriever:
         self._languages = languages
         self._vocabulary = Vocabulary(database, embedder.identity)
 
-    async def search(self, text: str, limit: int | None = None) -> Answer:
+    async def search(
+        self, text: str, limit: int | None = None, threshold: float | None = None
+    ) -> Answer:
         """Search the whole archive.
 
         Args:
             text: the question.
             limit: chunks chosen before grouping; the setting ``result_limit`` by default.
+            threshold: least probability of a passage; the setting by default.
 
         Raises:
-            InputError: the question is empty or the limit is not positive.
+            InputError: the question is empty, or the limit or threshold is out of bounds.
             ModelMismatch: the index holds vectors of another model.
             StoreUnavailable: the database cannot be reached.
         """
         chosen = self._settings
         wanted = self._limit(limit)
+        if threshold is not None and not 0.0 <= threshold <= 1.0:
+            raise InputError(f"The threshold is {threshold}; it must be from 0 to 1.")
         limits = _Limits(
-            arm=max(chosen.arm_size, wanted), pool=max(chosen.pool_size, wanted), results=wanted
+            arm=max(chosen.arm_size, wanted),
+            pool=max(chosen.pool_size, wanted),
+            results=wanted,
+            asked=limit,
+            threshold=threshold,
         )
         return await self._answer(text, limits)
 
@@ -105,7 +116,9 @@ class Retriever:
             InputError, ModelMismatch, StoreUnavailable: as in ``search``.
         """
         size = self._settings.ask_pool_size
-        return await self._answer(text, _Limits(size, size, self._limit(limit), document))
+        return await self._answer(
+            text, _Limits(size, size, self._limit(limit), limit, document=document)
+        )
 
     def _limit(self, limit: int | None) -> int:
         wanted = self._settings.result_limit if limit is None else limit
@@ -295,7 +308,9 @@ class Retriever:
     ) -> Answer:
         inside = limits.document is not None
         with trace.stage("threshold") as record:
-            bar = relative_threshold(ranked) if inside else self._settings.threshold
+            bar = self._settings.threshold if limits.threshold is None else limits.threshold
+            if inside:
+                bar = relative_threshold(ranked)
             passed = above_threshold(ranked, bar)
             record |= {"threshold": bar, "passed": [item.chunk for item in passed]}
         with trace.stage("selection") as record:
@@ -307,7 +322,7 @@ class Retriever:
             )
             record["left_out"] = cut.left_out
         results = cut.results
-        notices += extent(ranked, passed, chosen, limits.results, bar, cut)
+        notices += extent(ranked, passed, chosen, limits.asked, bar, cut)
         with trace.stage("rendering"):
             text = render(results, notices)
         return Answer(query.text, results, tuple(notices), trace.timings_ms, trace.as_json(), text)

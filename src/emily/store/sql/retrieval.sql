@@ -117,7 +117,8 @@ JOIN document d ON d.id = q.document_id
 ORDER BY q.place;
 
 -- name: document_references
-SELECT d.id, d.name, d.kind, d.description, char_length(d.text) AS characters,
+SELECT d.id, d.name, d.kind, d.description,
+       char_length(btrim(d.text, E' \t\n')) AS characters,  -- blank ends are shown to nobody
        (SELECT s.path FROM source s WHERE s.document_id = d.id ORDER BY s.since, s.path LIMIT 1) AS path,
        (SELECT count(*) FROM chunk c WHERE c.document_id = d.id) AS chunks
 FROM document d WHERE d.id = ANY(%(documents)s::bigint[]);
