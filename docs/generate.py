@@ -33,7 +33,7 @@ _INTRODUCTION = """\
   wrong usage; 130 after Ctrl-C.
 - **Text of documents** stands behind a bar (`  | `), and a terminal obeys none of it: control
   characters of texts, names and paths are shown as escapes, such as `\\x1b`.
-- **Off a terminal** (in a pipe) nothing is coloured, wrapped or cut, and no question is asked.
+- **Off a terminal** (in a pipe) nothing is coloured or wrapped, and no question is asked.
 - **A value that begins with a dash** goes behind `--`: `emily search -- "-40 degrees"`.
 - **Environment:** `EMILY_HOME` is the folder of all data, `EMILY_<NAME>` sets a setting
   (`emily settings` lists them), `EMILY_LOG` is the level of the log (`debug`, `info`,

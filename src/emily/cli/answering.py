@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["print_answer"]
 
 _EXCERPT_LINES = 12
-_LINES_BEFORE = 3  # shown above the sentence that is nearest to the question
+_LINES_BEFORE = 2  # shown at least above the sentence that is nearest to the question
+_LINES_AFTER = 5  # and from its first line on
+_NOT_WORTH_CUTTING = 4  # so few lines more are shown
 _ROUTES = {"ocr": "read by OCR", "vision": "read by a vision model"}
 
 
@@ -49,12 +51,28 @@ def print_answer(answer: Answer, *, languages: tuple[str, ...], full: bool, expl
     notices = answer.notices
     if not answer.results and not notices:
         notices = ("Nothing was found.",)
+    nearest = None if answer.results else _nearest(answer)
     for notice in notices:
         console.print(Text.assemble(("Notice: ", "bold yellow"), plain(notice)))
+    if nearest is not None:
+        console.print(nearest)
     if explain:
         for block in explained(answer.trace, answer.timings_ms):
             console.print()
             console.print(block)
+
+
+def _nearest(answer: Answer) -> Text | None:
+    """What came nearest to an answer without results, if a threshold dropped it."""
+    candidates = answer.trace.get("second_stage", {}).get("candidates", [])
+    if not candidates or candidates[0]["probability"] is None:
+        return None
+    first = candidates[0]
+    return Text(
+        f"Nearest was {one_line(first['name'])}, {percent(first['probability'])}; "
+        "--threshold 0 shows it.",
+        "dim",
+    )
 
 
 def _heading(rank: int, result: Result) -> Iterator[Text]:
@@ -77,20 +95,37 @@ def _passage(
         text.stylize("bold yellow", start, end)
     lines = wrapped(text, console)
     first, last = 0, len(lines)
-    if not full and len(lines) > _EXCERPT_LINES:
-        focus = _focused_line(passage, console)
-        if focus is None:
-            first = best_window([finder.support(line.plain) for line in lines], _EXCERPT_LINES)
-        else:
-            first = max(0, min(focus - _LINES_BEFORE, len(lines) - _EXCERPT_LINES))
-        last = first + _EXCERPT_LINES
+    if not full and len(lines) > _EXCERPT_LINES + _NOT_WORTH_CUTTING:
+        first, last = _window(passage, lines, finder, console)
     citation = Text(f"   {_citation(passage)}", "cyan")
     if last - first < len(lines):
-        citation.append(f" (lines {first + 1}-{last} of {len(lines)}; --full shows all)", "dim")
+        citation.append(f" ({last - first} of {len(lines)} lines; --full shows all)", "dim")
     yield citation
     if passage.header:
         yield from map(barred, wrapped(Text(one_line(passage.header), "italic"), console))
     yield from map(barred, lines[first:last])
+
+
+def _window(
+    passage: Passage, lines: list[Text], finder: WordFinder, console: Console
+) -> tuple[int, int]:
+    """First and last-exclusive line to show: those around the sentence nearest to the question.
+
+    Of the windows that hold it, the one that has most of the question's words.
+    """
+    focus = _focused_line(passage, console)
+    least, most = 0, len(lines) - _EXCERPT_LINES
+    if focus is not None:
+        most = max(0, min(focus - _LINES_BEFORE, most))
+        least = max(0, min(focus - _EXCERPT_LINES + _LINES_AFTER, most))
+    reach = lines[least : most + _EXCERPT_LINES]
+    first = least + best_window([finder.support(line.plain) for line in reach], _EXCERPT_LINES)
+    last = first + _EXCERPT_LINES
+    while first < last - 1 and not lines[first].plain.strip():
+        first += 1
+    while last > first + 1 and not lines[last - 1].plain.strip():
+        last -= 1
+    return first, last
 
 
 def _focused_line(passage: Passage, console: Console) -> int | None:

@@ -28,8 +28,16 @@ Explain = Annotated[bool, typer.Option("--explain", help="Show what each stage d
 @guarded
 def search(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words or a question.")],
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words or a question.")],
     limit: Limit = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            help="Least probability of a passage, 0 to 1; without it the setting threshold.",
+            show_default=False,
+        ),
+    ] = None,
     full: Full = False,
     explain: Explain = False,
     as_json: AsJson = False,
@@ -41,7 +49,10 @@ def search(
     is a valid answer; a notice then says why.
     """
     session = session_of(context)
-    answer = session.run(lambda brain: brain.search(query, limit=limit), warm=True)
+    question = " ".join(query)
+    answer = session.run(
+        lambda brain: brain.search(question, limit=limit, threshold=threshold), warm=True
+    )
     _show(session, answer, full=full, explain=explain, as_json=as_json)
 
 

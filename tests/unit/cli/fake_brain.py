@@ -164,7 +164,9 @@ class FakeBrain:
             progress(Progress(outcome.path, done + 1, len(self.outcomes), outcome))
         return AddReport(tuple(self.outcomes))
 
-    async def search(self, query: str, *, limit: int | None = None) -> Answer:
+    async def search(
+        self, query: str, *, limit: int | None = None, threshold: float | None = None
+    ) -> Answer:
         self._ask("search", query, limit)
         return replace(self.answer, query=query)
 
