@@ -6,14 +6,23 @@ the file ``settings.toml`` in ``EMILY_HOME``, the default below.
 
 from __future__ import annotations
 
+import json
 import os
+import stat
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import platformdirs
-from pydantic import BeforeValidator, Field, StringConstraints, ValidationError
+from pydantic import (
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -41,10 +50,49 @@ def _setting(default: Any, help: str, *, stale: str | None = None, **bounds: Any
 
 
 def home_folder() -> Path:
-    """The folder that holds all of the owner's data: ``EMILY_HOME`` or the platform's own."""
+    """The folder that holds all of the owner's data: ``EMILY_HOME`` or the platform's own.
+
+    Raises:
+        SettingError: that cannot be a folder.
+    """
     given = os.environ.get("EMILY_HOME")
-    home = Path(given) if given else Path(platformdirs.user_data_path("emily", appauthor=False))
-    return home.expanduser().absolute()
+    return _folder(given or platformdirs.user_data_path("emily", appauthor=False))
+
+
+def _folder(given: Path | str) -> Path:
+    """A home folder as an absolute path; it need not exist, but it must be able to."""
+    try:
+        if not str(given):
+            raise ValueError("it is empty")
+        str(given).encode()  # the database and JSON know no other names
+        folder = Path(given).expanduser().absolute()
+        folder.stat()
+    except FileNotFoundError:
+        return folder
+    except OSError as error:
+        reason = error.strerror or str(error)
+    except UnicodeEncodeError:
+        reason = "its name is not valid UTF-8"
+    except (RuntimeError, ValueError) as error:  # no such user; a null character
+        reason = str(error)
+    else:
+        return folder
+    raise SettingError(
+        f"The home folder {str(given)!r} cannot be used ({reason}). "
+        "Choose another with EMILY_HOME or --home."
+    )
+
+
+def _listed(given: Any) -> Any:
+    """``it,en`` or ``["it", "en"]``, as an environment variable has it, as a list."""
+    if not isinstance(given, str):
+        return given
+    if given.lstrip().startswith("["):
+        try:
+            return json.loads(given)
+        except ValueError:
+            raise ValueError('give it as it,en or as ["it","en"]') from None
+    return [part.strip() for part in given.split(",")]
 
 
 class Settings(BaseSettings):
@@ -56,7 +104,7 @@ class Settings(BaseSettings):
     database_url: Annotated[str | None, BeforeValidator(lambda given: given or None)] = _setting(
         None, "Your own PostgreSQL server with pgvector >= 0.8; unset: the embedded one."
     )
-    languages: tuple[Language, ...] = _setting(
+    languages: Annotated[tuple[Language, ...], NoDecode, BeforeValidator(_listed)] = _setting(
         ("it", "en"),
         "Languages of the archive, ISO 639-1 codes.",
         stale="language of chunks, vocabulary",
@@ -102,6 +150,15 @@ class Settings(BaseSettings):
     ask_pool_size: int = _setting(60, "Candidates of a question to one document.", ge=1, le=1000)
     threads: int = _setting(2, "CPU threads that a model may use.", ge=1, le=64)
 
+    @model_validator(mode="after")
+    def _overlap_fits(self) -> Self:
+        if 2 * self.chunk_overlap >= self.chunk_tokens:
+            raise ValueError(
+                f"Setting 'chunk_overlap' is {self.chunk_overlap}: it must be less than half of "
+                f"'chunk_tokens', which is {self.chunk_tokens}"
+            )
+        return self
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -113,8 +170,21 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments, then environment, then ``settings.toml`` of the home folder."""
         home = init_settings().get("home") or home_folder()
-        file = TomlConfigSettingsSource(settings_cls, Path(home) / "settings.toml")
+        file = TomlConfigSettingsSource(settings_cls, _file(Path(home)))
         return init_settings, env_settings, file
+
+
+def _file(home: Path) -> Path:
+    """The ``settings.toml`` of a home folder: a file, or not there."""
+    path = home / "settings.toml"
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise SettingError(f"{path} is not a file. Put a file in its place, or remove it.")
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # no settings; a home that is no folder is told of when it is opened
+    except OSError as error:
+        raise SettingError(f"{path} cannot be read: {error.strerror}") from None
+    return path
 
 
 def private_folder(folder: Path) -> Path:
@@ -145,17 +215,17 @@ def load_settings(home: Path | str | None = None, **values: Any) -> Settings:
         values: settings that override environment and file.
 
     Raises:
-        SettingError: a value is outside its bounds, a name does not exist, or
-            ``settings.toml`` is not valid TOML.
+        SettingError: a value is outside its bounds, a name does not exist, ``settings.toml``
+            is not a file of valid TOML, or ``home`` cannot be a folder.
     """
-    if home is not None:
-        values["home"] = Path(home).expanduser().absolute()
+    folder = values["home"] = home_folder() if home is None else _folder(home)
     try:
         return Settings(**values)
     except ValidationError as error:
         raise SettingError(_explain(error)) from None
+    except OSError as error:
+        raise SettingError(f"{folder}/settings.toml cannot be read: {error.strerror}") from None
     except ValueError as error:  # tomllib.TOMLDecodeError and undecodable bytes
-        folder = values.get("home") or home_folder()
         raise SettingError(f"{folder}/settings.toml cannot be read: {error}") from None
 
 
@@ -178,6 +248,13 @@ def _explain(error: ValidationError) -> str:
         if item["type"] == "extra_forbidden":
             known = ", ".join(sorted(Settings.model_fields))
             lines.append(f"Setting '{name}' does not exist. Settings: {known}")
+        elif not name:  # of several settings together
+            lines.append(f"{item['msg'].removeprefix('Value error, ')}.")
         else:
-            lines.append(f"Setting '{name}' is {item['input']!r}: {item['msg']}.{_bounds(name)}")
+            message = item["msg"].removeprefix("Value error, ")
+            variable = f"EMILY_{name.partition('.')[0].upper()}"
+            origin = f" It comes from {variable}." if variable in os.environ else ""
+            lines.append(
+                f"Setting '{name}' is {item['input']!r}: {message}.{_bounds(name)}{origin}"
+            )
     return "\n".join(lines)
