@@ -37,7 +37,10 @@ _INTRODUCTION = """\
 - **A value that begins with a dash** goes behind `--`: `emily search -- "-40 degrees"`.
 - **Environment:** `EMILY_HOME` is the folder of all data, `EMILY_<NAME>` sets a setting
   (`emily settings` lists them), `EMILY_LOG` is the level of the log (`debug`, `info`,
-  `warning`, `error`), `EMILY_DEBUG=1` adds the traceback to an error.
+  `warning`, `error`), `EMILY_DEBUG=1` adds the traceback to an error. A list is written
+  `EMILY_LANGUAGES=it,en`.
+- **Where stdout cannot be written to** (a full disk) the work is done all the same; a line on
+  stderr says so, and the exit code is 1. Where stderr cannot, nothing changes but that.
 """
 
 

@@ -3,9 +3,13 @@
 ``from emily import Brain`` opens it; see ``emily.brain``.
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+# As of typing, which takes a fifth of the time that ``emily --help`` has.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from emily.brain import Brain, Progress
 
 __all__ = ["Brain", "Progress"]

@@ -29,7 +29,7 @@ from emily.indexing.report import AddReport, FileOutcome
 from emily.indexing.text import DocumentText, PageSpan, TableSpan
 from emily.measure.health import Check, Status, examine, examine_without_database, take_stock
 from emily.models import Embedder, UseEmbedder
-from emily.reading.walk import walk
+from emily.reading.walk import refuse_empty, walk
 from emily.retrieval.answer import Answer
 from emily.retrieval.retriever import Retriever
 from emily.settings import Settings, load_settings, private_folder
@@ -164,9 +164,11 @@ class Brain:
             progress: called when a file is begun and when it is finished.
 
         Raises:
+            InputError: a path is empty.
             ModelUnavailable: the embedder cannot be loaded.
             StoreUnavailable: the database is lost; what was finished stays.
         """
+        refuse_empty(paths)
         tell = progress or (lambda _: None)
         found = await asyncio.to_thread(lambda: tuple(walk(paths, self.settings.home)))
         intake = Intake(self._files(), self._preparer, self._archive, self._originals)

@@ -1,6 +1,6 @@
 """``python -m emily.cli``, the same as ``emily``."""
 
-from emily.cli.app import main
+from emily.cli.program import main
 
 if __name__ == "__main__":
     main()

@@ -6,14 +6,15 @@ import os
 import sys
 from collections import Counter
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from emily.cli.plain import one_line, plain
-from emily.cli.session import INTERRUPTED, AsJson, guarded, say_json, session_of
+from emily.cli.program import INTERRUPTED
+from emily.cli.session import AsJson, guarded, say_json, session_of
 from emily.errors import EmilyError, InputError
+from emily.reading.walk import refuse_empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +39,7 @@ _ALL_LISTED = 20
 @guarded
 def add(
     context: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders.")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files and folders.")],
     as_json: AsJson = False,
 ) -> None:
     """Add files and folders.
@@ -49,8 +50,10 @@ def add(
 
     Ctrl-C ends it; what was finished is kept. The exit code is 1 if any file failed.
     """
-    if not any(os.path.lexists(path.expanduser()) for path in paths):
-        given = ", ".join(repr(str(path)) for path in paths)
+    refuse_empty(paths)
+    # As it stands if there is no such user: a file may be called ~ada.
+    if not any(os.path.lexists(os.path.expanduser(path)) for path in paths):  # noqa: PTH111
+        given = ", ".join(repr(path) for path in paths)
         raise InputError(f"There is no such file or folder: {given}")
     finished: list[FileOutcome] = []
     total = 0

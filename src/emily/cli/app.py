@@ -1,15 +1,10 @@
-"""The app: its commands, its global options, and the program ``emily``.
+"""The app: its commands and its global options. ``emily.cli.program`` runs it.
 
 A command imports the brain when it runs, not before, so that ``emily --help`` is quick.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
-import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,7 +12,7 @@ import typer
 from emily.cli import adding, documents, health, searching
 from emily.cli.session import Session
 
-__all__ = ["app", "main"]
+__all__ = ["app"]
 
 app = typer.Typer(
     name="emily",
@@ -57,7 +52,7 @@ def _print_version(wanted: bool) -> None:
 def _begin(
     context: typer.Context,
     home: Annotated[
-        Path | None,
+        str | None,  # a Path would make of an empty one the current folder
         typer.Option(
             "--home",
             metavar="PATH",
@@ -83,27 +78,3 @@ def _begin(
     session = context.ensure_object(Session)
     session.home = home
     session.verbose = verbose
-
-
-def main() -> None:
-    """The program: run the command of ``sys.argv`` and exit with its code."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # A terminal of another encoding shows escapes instead of ending the program.
-            stream.reconfigure(errors="backslashreplace")
-    try:
-        app(prog_name="emily")
-    except BrokenPipeError:
-        sys.exit(_closed_pipe())
-    finally:
-        try:
-            sys.stdout.flush()
-        except BrokenPipeError:
-            sys.exit(_closed_pipe())
-
-
-def _closed_pipe() -> int:
-    """Whoever read our output has ended (``| head``): no error to tell anyone."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 1

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 import typer
 
 from emily.cli.plain import plain
+from emily.cli.program import INTERRUPTED
 from emily.errors import EmilyError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
 
     from emily.brain import Brain, Check
     from emily.cli.contract import Output
@@ -31,10 +31,7 @@ if TYPE_CHECKING:
     from emily.models import UseEmbedder
     from emily.settings import Settings
 
-__all__ = ["INTERRUPTED", "AsJson", "Document", "Session", "guarded", "say_json", "session_of"]
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as of a process that SIGINT ended."""
+__all__ = ["AsJson", "Document", "Session", "guarded", "say_json", "session_of"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document (docs/json.md).")]
 Document = Annotated[
@@ -99,7 +96,7 @@ class Session:
     open_brain: Callable[[Settings, bool], AbstractAsyncContextManager[Brain]] = _open_brain
     stop_server: Callable[[Settings], bool] = _stop_server
     diagnose: Callable[[Settings, StoreError], Coroutine[Any, Any, Sequence[Check]]] = _diagnose
-    home: Path | None = None
+    home: str | None = None
     verbose: bool = False
     interactive: Callable[[], bool] = _interactive
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
@@ -90,7 +91,8 @@ class Catalogue:
         given = str(document)
         digits = given.strip()
         number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
-        path = str(Path(given).expanduser().absolute()) if given else ""
+        # Left as it stands if it begins with ~ and no user of that name.
+        path = str(Path(os.path.expanduser(given)).absolute()) if given else ""  # noqa: PTH111
         # As names and paths were stored, whatever bytes the file system gave them.
         rows = await self._database.fetch(
             "documents_of", {"id": number, "name": storable(given), "path": storable(path)}

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["Found", "walk"]
+from emily.errors import InputError
+
+__all__ = ["Found", "refuse_empty", "walk"]
 
 _IGNORED = (
     ("~$*", "a lock file of an Office program"),
@@ -46,6 +48,18 @@ class Found:
     reason: str | None = None
 
 
+def refuse_empty(paths: Iterable[Path | str]) -> None:
+    """Refuse an empty path, which is a mistake, such as a variable without a value.
+
+    Raises:
+        InputError: one of them is empty; ``Path("")``, the same as ``Path(".")``, is not.
+    """
+    if not all(map(str, paths)):
+        raise InputError(
+            "A path is empty: ''. Give the path of a file or folder; '.' is the current folder."
+        )
+
+
 def walk(paths: Iterable[Path | str], private: Path | None = None) -> Iterator[Found]:
     """Expand folders, sorted by name, files of a folder before its sub-folders.
 
@@ -61,7 +75,8 @@ def walk(paths: Iterable[Path | str], private: Path | None = None) -> Iterator[F
     known: dict[_Key, Path] = {}
     own = _key(private) if private is not None and private.exists() else None
     for given in paths:
-        path = Path(os.path.abspath(Path(given).expanduser()))  # noqa: PTH100 - keeps links
+        # Keeps links, and ~ada where there is no such user: a file may be called so.
+        path = Path(os.path.abspath(os.path.expanduser(given)))  # noqa: PTH100, PTH111
         for found in _named(path, known, own):
             if found.path not in seen:
                 seen.add(found.path)

@@ -17,7 +17,7 @@ import pytest
 from tests.integration.brain.conftest import fresh_database, join
 
 from emily.brain import Brain
-from emily.errors import InputError
+from emily.errors import InputError, UnknownDocument
 from emily.indexing.language import LanguageDetector
 from emily.reading.reader import Reader
 from emily.store import EmbeddedServer
@@ -259,3 +259,16 @@ def _walk_as_another(secret: Path) -> None:
     if "ModuleNotFoundError" in result.stderr:
         pytest.skip("another user may not read the sources")
     assert result.stdout.strip() == "[('failed', 'no permission to read it')]", result.stderr
+
+
+async def test_an_empty_path_is_not_the_current_folder(archive: Brain) -> None:
+    with pytest.raises(InputError, match="A path is empty: ''"):
+        await archive.add([""])
+
+
+async def test_a_user_that_does_not_exist_is_a_name(archive: Brain) -> None:
+    with pytest.raises(UnknownDocument, match="~nosuchuser"):
+        await archive.show("~nosuchuser")
+    report = await archive.add(["~nosuchuser/x"])
+    assert report.counts() == {"failed": 1}
+    assert report.files[0].reason == "no such file or folder"

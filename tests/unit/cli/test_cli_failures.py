@@ -143,3 +143,26 @@ def test_logs_go_to_stderr_and_are_harmless(
     assert "file read" in captured.err
     assert "\x1b" not in captured.err
     assert "too quiet" not in captured.err
+
+
+def test_an_empty_path_is_refused(terminal: Terminal, tmp_path: Path) -> None:
+    for paths in ([""], [str(tmp_path), ""]):
+        result = terminal.run("add", *paths)
+        assert result.exit_code == 1
+        assert result.stderr == (
+            "emily: A path is empty: ''. Give the path of a file or folder; '.' is the current "
+            "folder.\n"
+        )
+    assert terminal.brain.asked == []
+
+
+def test_an_empty_home_is_refused(terminal: Terminal) -> None:
+    result = terminal.run("--home", "", "list")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("emily: The home folder '' cannot be used (it is empty).")
+
+
+def test_a_user_that_does_not_exist_is_a_name(terminal: Terminal) -> None:
+    result = terminal.run("add", "~nosuchuser/x")
+    assert result.exit_code == 1
+    assert result.stderr == "emily: There is no such file or folder: '~nosuchuser/x'\n"

@@ -198,7 +198,7 @@ def test_add_of_paths_that_do_not_exist(terminal: Terminal, tmp_path: Path) -> N
 
 def test_add_goes_on_if_one_of_the_paths_exists(terminal: Terminal, tmp_path: Path) -> None:
     terminal.run("add", str(tmp_path), str(tmp_path / "nothing.pdf"))
-    assert terminal.brain.asked == [("add", tmp_path, tmp_path / "nothing.pdf")]
+    assert terminal.brain.asked == [("add", str(tmp_path), str(tmp_path / "nothing.pdf"))]
 
 
 def test_add_interrupted_says_what_is_kept(terminal: Terminal, tmp_path: Path) -> None:
