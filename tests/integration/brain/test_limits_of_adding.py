@@ -101,7 +101,7 @@ async def test_a_text_longer_than_the_limit(open_brain: OpenBrain, write: Write)
 
 async def test_an_add_that_is_cancelled_ends_soon(open_brain: OpenBrain, write: Write) -> None:
     embedder = WordsEmbedder()
-    brain = await open_brain(embedder, chunk_tokens=64)
+    brain = await open_brain(embedder, chunk_tokens=64, chunk_overlap=0)
     long = write(
         "lungo.txt", "\n\n".join(f"Frase numero {n} del libro lungo." for n in range(20_000))
     )

@@ -76,7 +76,10 @@ def test_an_answer_by_words_alone_shows_no_probability(terminal: Terminal) -> No
 def test_no_answer_is_said(terminal: Terminal) -> None:
     terminal.brain.answer = replace(ANSWER, results=(), notices=())
     result = terminal.run("search", "rent")
-    assert (result.exit_code, result.stdout) == (0, "Notice: Nothing was found.\nNearest was lease.pdf, 82%; --threshold 0 shows it.\n")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "Notice: Nothing was found.\nNearest was lease.pdf, 82%; --threshold 0 shows it.\n",
+    )
 
 
 def test_content_cannot_pass_for_a_notice(terminal: Terminal) -> None:
