@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -241,8 +242,18 @@ async def test_ocr(filled: Brain, open_brain: OpenBrain, folder: Path, tmp_path:
 
 async def test_an_ocr_engine_that_does_not_load(brain: Brain, folder: Path) -> None:
     scanned_page().save(folder / "scan.png")
+    without = (
+        "import runpy, sys; sys.modules['rapidocr'] = None; "
+        "runpy.run_module('emily.reading.worker', run_name='__main__', alter_sys=True)"
+    )
     async with Reader(
-        seconds=60, memory_mb=512, file_mb=64, ocr=True, threads=1, languages=("it",)
+        seconds=60,
+        memory_mb=1024,
+        file_mb=64,
+        ocr=True,
+        threads=1,
+        languages=("it",),
+        command=[sys.executable, "-c", without],
     ) as reader:
         brain._reader = reader
         (file,) = (await brain.add([folder / "scan.png"])).files
