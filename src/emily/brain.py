@@ -257,14 +257,11 @@ class Brain:
         Returns:
             how many documents were brought up to date.
         """
-        model = self._embedder.identity
         stale = await self._database.fetch(
             "stale_documents",
             {
                 "fingerprint": self._preparer.fingerprint,
-                "model": model.name,
-                "profile": model.profile,
-                "dimension": model.dimension,
+                **self._embedder.identity.parameters,
             },
         )
         done = 0

@@ -122,7 +122,7 @@ class Archive:
 
     async def twins(self, file: FileFacts, text_sha256: bytes | None = None) -> list[Twin]:
         """Documents that share the file's path, bytes or (where given) text."""
-        parameters = _twin_parameters(file, text_sha256)
+        parameters = self._parameters(file, text_sha256)
         async with self._database.transaction() as connection:
             return await self._twins(connection, parameters)
 
@@ -152,7 +152,7 @@ class Archive:
 
         async def work(connection: Connection) -> Written:
             await run(connection, "lock_archive")
-            twins = await self._twins(connection, _twin_parameters(file, text_sha256))
+            twins = await self._twins(connection, self._parameters(file, text_sha256))
             own = next((twin for twin in twins if twin.same_path), None)
             other = next(
                 (
@@ -171,7 +171,7 @@ class Archive:
                 return Written("duplicate", other.id, other, forgotten)
             if own is not None and own.same_bytes and own.current:
                 return Written("unchanged", own.id)  # another process was faster
-            model_id = (await row(connection, "register_model", _identity(self._model)))["id"]
+            model_id = (await row(connection, "register_model", self._model.parameters))["id"]
             values: dict[str, Any] = {
                 "name": file.name,
                 "kind": file.kind,
@@ -214,7 +214,7 @@ class Archive:
 
         async def work(connection: Connection) -> bool:
             await run(connection, "lock_archive")
-            model_id = (await row(connection, "register_model", _identity(self._model)))["id"]
+            model_id = (await row(connection, "register_model", self._model.parameters))["id"]
             values = {
                 "id": document,
                 "language": prepared.language,
@@ -244,13 +244,18 @@ class Archive:
 
         return await self._database.run(work)
 
+    def _parameters(self, file: FileFacts, text_sha256: bytes | None) -> dict[str, Any]:
+        """What ``find_twins`` is given."""
+        return {
+            "file_sha256": file.sha256,
+            "text_sha256": text_sha256,
+            "path": file.stored_path,
+            "fingerprint": self._fingerprint,
+            **self._model.parameters,
+        }
+
     async def _twins(self, connection: Connection, parameters: dict[str, Any]) -> list[Twin]:
         cursor = await connection.execute(statement("find_twins"), parameters)
-        rows = await cursor.fetchall()
-        model_id = None
-        if rows:
-            found = await row(connection, "register_model", _identity(self._model))
-            model_id = found["id"]
         return [
             Twin(
                 id=found["id"],
@@ -259,11 +264,9 @@ class Archive:
                 same_path=found["same_path"],
                 same_bytes=found["same_bytes"],
                 same_text=bool(found["same_text"]),
-                current=found["fingerprint"] == self._fingerprint
-                and found["model_id"] == model_id
-                and not found["incomplete"],
+                current=found["same_index"] and not found["incomplete"],
             )
-            for found in rows
+            for found in await cursor.fetchall()
         ]
 
     async def _link(self, connection: Connection, file: FileFacts, twin: Twin) -> None:
@@ -274,7 +277,7 @@ class Archive:
     async def _word_vectors(self, prepared: PreparedDocument) -> dict[str, Vector]:
         """Vectors of the words that the vocabulary lacks; computed before the lock is taken."""
         async with self._database.transaction() as connection:
-            model = await row(connection, "register_model", _identity(self._model))
+            model = await row(connection, "register_model", self._model.parameters)
             surfaces = await missing_words(connection, model["id"], prepared)
         return await asyncio.to_thread(embed_words, self._embed, surfaces)
 
@@ -301,15 +304,3 @@ async def _forget(connection: Connection, document: int) -> bytes | None:
 
 def _tables_as_json(text: DocumentText) -> str:
     return json.dumps([[table.header, table.rows] for table in text.tables])
-
-
-def _twin_parameters(file: FileFacts, text_sha256: bytes | None) -> dict[str, Any]:
-    return {
-        "file_sha256": file.sha256,
-        "text_sha256": text_sha256,
-        "path": file.stored_path,
-    }
-
-
-def _identity(model: ModelIdentity) -> dict[str, Any]:
-    return {"name": model.name, "profile": model.profile, "dimension": model.dimension}

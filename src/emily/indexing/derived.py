@@ -50,9 +50,23 @@ async def missing_words(
     connection: Connection, model_id: int, prepared: PreparedDocument
 ) -> list[str]:
     """Surfaces of a document's words that the vocabulary does not hold."""
-    wanted = sorted(set().union(*(item.words for item in prepared.chunks)))
-    known = await _words(connection, "known_words", wanted, {"model_id": model_id})
+    wanted, known = await _vocabulary(connection, model_id, prepared)
     return sorted({surface for surface, language in wanted if (surface, language) not in known})
+
+
+async def _vocabulary(
+    connection: Connection, model_id: int, prepared: PreparedDocument
+) -> tuple[list[Word], dict[Word, int]]:
+    """A document's words in order, and the ids of those that the vocabulary holds."""
+    wanted = sorted(set().union(*(item.words for item in prepared.chunks)))
+    values = {
+        "model_id": model_id,
+        "surfaces": [surface for surface, _ in wanted],
+        "languages": [language for _, language in wanted],
+    }
+    cursor = await connection.execute(statement("known_words"), values)
+    rows = await cursor.fetchall()
+    return wanted, {(row["surface"], row["language"]): row["id"] for row in rows}
 
 
 async def write_derived(
@@ -136,8 +150,7 @@ async def _write_words(
     embed: EmbedWords,
 ) -> dict[Word, int]:
     """Ids of the document's words, new ones added with their vectors."""
-    wanted = sorted(set().union(*(item.words for item in prepared.chunks)))
-    known = await _words(connection, "known_words", wanted, {"model_id": model_id})
+    wanted, known = await _vocabulary(connection, model_id, prepared)
     # A word may have gone with another document since its vector was looked for.
     gone = {word[0] for word in wanted if word not in known and word[0] not in vectors}
     vectors = vectors | embed_words(embed, sorted(gone))
@@ -179,18 +192,6 @@ async def _ids(connection: Connection, name: str, count: int) -> list[int]:
     """Numbers from a sequence, for rows that are copied in."""
     cursor = await connection.execute(statement(name), {"count": count})
     return [row["id"] for row in await cursor.fetchall()]
-
-
-async def _words(
-    connection: Connection, name: str, words: Sequence[Word], parameters: dict[str, Any]
-) -> dict[Word, int]:
-    values = {
-        "surfaces": [surface for surface, _ in words],
-        "languages": [language for _, language in words],
-        **parameters,
-    }
-    cursor = await connection.execute(statement(name), values)
-    return {(row["surface"], row["language"]): row["id"] for row in await cursor.fetchall()}
 
 
 def _array(numbers: Iterable[int]) -> str:

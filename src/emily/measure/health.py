@@ -75,9 +75,7 @@ async def take_stock(
     """
     parameters = {
         "fingerprint": fingerprint,
-        "model": model.name,
-        "profile": model.profile,
-        "dimension": model.dimension,
+        **model.parameters,
     }
     counts = await database.fetch_one("archive_counts", parameters)
     groups = await database.fetch("documents_by")

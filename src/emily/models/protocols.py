@@ -29,6 +29,11 @@ class ModelIdentity:
     profile: str
     dimension: int
 
+    @property
+    def parameters(self) -> dict[str, str | int]:
+        """What statements that look for a model's rows are given."""
+        return {"model": self.name, "profile": self.profile, "dimension": self.dimension}
+
     def __str__(self) -> str:
         return f"{self.name}/{self.profile} ({self.dimension} dimensions)"
 

@@ -183,9 +183,7 @@ class Retriever:
                 "search_facts",
                 {
                     "fingerprint": self._fingerprint,
-                    "model": model.name,
-                    "profile": model.profile,
-                    "dimension": model.dimension,
+                    **model.parameters,
                 },
             )
             assert row is not None

@@ -113,9 +113,7 @@ class Vocabulary:
                 last = int(self._words.ids[-1]) if len(self._words.ids) else 0
                 parameters = {
                     "last": last,
-                    "model": self._model.name,
-                    "profile": self._model.profile,
-                    "dimension": self._model.dimension,
+                    **self._model.parameters,
                 }
                 rows = await self._database.fetch("vocabulary_since", parameters)
                 if rows:

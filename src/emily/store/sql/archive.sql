@@ -12,13 +12,15 @@ UPDATE revision SET number = number + 1;
 -- The model's row, made if it is new.
 -- name: register_model
 INSERT INTO model (name, profile, dimension)
-VALUES (%(name)s, %(profile)s, %(dimension)s)
+VALUES (%(model)s, %(profile)s, %(dimension)s)
 ON CONFLICT (name, profile, dimension) DO UPDATE SET name = excluded.name
 RETURNING id;
 
 -- What the archive knows of a file: by its path, by its bytes, by its text.
 -- name: find_twins
-SELECT d.id, d.name, d.fingerprint, d.model_id,
+SELECT d.id, d.name,
+       d.fingerprint = %(fingerprint)s::text AND m.name = %(model)s::text
+       AND m.profile = %(profile)s::text AND m.dimension = %(dimension)s::integer AS same_index,
        d.file_sha256 = %(file_sha256)s::bytea AS same_bytes,
        d.text_sha256 = %(text_sha256)s::bytea AS same_text,
        EXISTS (SELECT FROM source s WHERE s.document_id = d.id AND md5(s.path) = md5(%(path)s::text)) AS same_path,
@@ -26,7 +28,7 @@ SELECT d.id, d.name, d.fingerprint, d.model_id,
        OR EXISTS (SELECT FROM chunk c WHERE c.document_id = d.id
                   AND NOT EXISTS (SELECT FROM chunk_vector v WHERE v.chunk_id = c.id)) AS incomplete,
        (SELECT array_agg(s.path ORDER BY s.since, s.path) FROM source s WHERE s.document_id = d.id) AS paths
-FROM document d
+FROM document d JOIN model m ON m.id = d.model_id
 WHERE d.file_sha256 = %(file_sha256)s::bytea
    OR d.text_sha256 = %(text_sha256)s::bytea
    OR d.id = (SELECT document_id FROM source WHERE md5(path) = md5(%(path)s::text));
