@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -12,15 +13,22 @@ from emily.errors import LimitExceeded, ReadingError
 from emily.reading.layout import rejoin, without_ligatures
 from emily.reading.lines import confidence, page_text
 from emily.reading.ocr import OcrUnavailable, recognise
-from emily.reading.pages import Page
+from emily.reading.pages import Page, Route
 from emily.reading.source import Draft, Source, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from emily.reading.ocr import Ocr
-
-__all__ = ["flatten", "has_ink", "ocr_page", "read_image"]
+__all__ = [
+    "BROKEN",
+    "Recognised",
+    "bound",
+    "flatten",
+    "has_ink",
+    "ocr_page",
+    "read_image",
+    "recognised",
+]
 
 _MOST_PIXELS = 120_000_000
 """Largest picture that is decoded: an A3 sheet at 800 dpi; 360 MB as RGB."""
@@ -28,8 +36,7 @@ _MOST_PIXELS = 120_000_000
 _MOST_FRAMES = 5_000
 _SURE = 0.75  # mean confidence of OCR; clean print has .95 and more, unknown scripts .6
 _JPEG_SIDE = 4_800  # a larger JPEG is decoded at a half, a quarter or an eighth of its size
-# What Pillow raises for broken pictures.
-_BROKEN = (
+BROKEN = (
     OSError,
     ValueError,
     SyntaxError,
@@ -42,6 +49,7 @@ _BROKEN = (
     ZeroDivisionError,
     NotImplementedError,
 )
+"""What Pillow raises for broken pictures."""
 
 
 def read_image(source: Source) -> Draft:
@@ -49,10 +57,10 @@ def read_image(source: Source) -> Draft:
     Image.MAX_IMAGE_PIXELS = None  # own limit below, which knows what can be scaled
     try:
         image = Image.open(source.path)
-    except (UnidentifiedImageError, *_BROKEN) as error:
+    except (UnidentifiedImageError, *BROKEN) as error:
         raise ReadingError(f"the picture is broken: {error}") from None
     try:
-        _bound(image)
+        bound(image)
     except BaseException:
         image.close()
         raise
@@ -66,11 +74,11 @@ def read_image(source: Source) -> Draft:
 def _frames(image: Image.Image) -> int:
     try:
         return int(getattr(image, "n_frames", 1))
-    except _BROKEN:
+    except BROKEN:
         return 1
 
 
-def _bound(image: Image.Image) -> None:
+def bound(image: Image.Image) -> None:
     """Refuse a picture too large to decode, unless it is a JPEG that can be decoded smaller."""
     if image.format == "JPEG" and max(image.size) > _JPEG_SIDE:
         scale = _JPEG_SIDE / max(image.size)
@@ -97,8 +105,8 @@ def _pages(image: Image.Image, source: Source) -> Iterator[Page]:
                 return
             try:
                 image.seek(number - 1)
-                _bound(image)
-            except (LimitExceeded, *_BROKEN) as error:
+                bound(image)
+            except (LimitExceeded, *BROKEN) as error:
                 warning = f"Page {number} is not read: {error}."
                 yield Page(number, "", "unread", warning=warning)
                 continue
@@ -129,6 +137,54 @@ def has_ink(image: Image.Image) -> bool:
     return float(high) - float(low) > 40  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """What was read in a picture.
+
+    Attributes:
+        route: ``ocr``, ``vision``, ``blank`` or ``unread``.
+        text: what was read.
+        confidence: of OCR, 0 to 1, or ``None``.
+        problem: why it is unread or doubtful, as the end of a sentence; ``None`` if it is not.
+    """
+
+    route: Route
+    text: str = ""
+    confidence: float | None = None
+    problem: str | None = None
+
+
+def recognised(image: Image.Image, source: Source) -> Recognised:
+    """Read a picture by OCR; never raises for what is wrong with the picture or the engine.
+
+    Args:
+        image: mode RGB.
+        source: the file that it belongs to.
+    """
+    if not has_ink(image):
+        return Recognised("blank")
+    if source.ocr is None:
+        return Recognised("unread", problem="it is scanned and OCR is off (setting ocr)")
+    if source.late():
+        return Recognised(
+            "unread",
+            problem="it is scanned and the file has used up its time of "
+            f"{source.seconds} s (setting reading_seconds)",
+        )
+    try:
+        lines = recognise(source.ocr(), image)
+    except OcrUnavailable as error:
+        return Recognised("unread", problem=f"it is scanned and {error}")
+    except ReadingError as error:
+        return Recognised("unread", problem=str(error))
+    text = tidy(rejoin(without_ligatures(page_text(lines))))
+    if not text.strip():
+        return Recognised("ocr", problem="OCR found no text")
+    sure = confidence(lines)
+    doubt = f"OCR is unsure of what it read (mean confidence {sure:.2f} of 1)"
+    return Recognised("ocr", text, sure, doubt if sure < _SURE else None)
+
+
 def ocr_page(number: int, render: Callable[[], Image.Image], source: Source) -> Page:
     """A page read by OCR; where it cannot be, the page is ``unread`` and says why.
 
@@ -137,34 +193,14 @@ def ocr_page(number: int, render: Callable[[], Image.Image], source: Source) -> 
         render: gives the picture, mode RGB.
         source: the file that is read.
     """
+    warning: str | None = None
     try:
         image = render()
-    except _BROKEN as error:
+    except BROKEN as error:
         warning = f"Page {number} is not read: its picture is broken ({error})."
         return Page(number, "", "unread", warning=warning)
-    if not has_ink(image):
-        return Page(number, "", "blank")
-    if source.ocr is None:
-        warning = f"Page {number} is not read: it is scanned and OCR is off (setting ocr)."
-        return Page(number, "", "unread", warning=warning)
-    if source.late():
-        warning = (
-            f"Page {number} is not read: it is scanned and the file has used up its time of "
-            f"{source.seconds} s (setting reading_seconds)."
-        )
-        return Page(number, "", "unread", warning=warning)
-    try:
-        engine: Ocr = source.ocr()
-        lines = recognise(engine, image)
-        text = tidy(rejoin(without_ligatures(page_text(lines))))
-    except OcrUnavailable as error:
-        warning = f"Page {number} is not read: it is scanned and {error}."
-        return Page(number, "", "unread", warning=warning)
-    except ReadingError as error:
-        return Page(number, "", "unread", warning=f"Page {number} is not read: {error}.")
-    doubt = None
-    if not text.strip():
-        doubt = f"Page {number}: OCR found no text."
-    elif (sure := confidence(lines)) < _SURE:
-        doubt = f"Page {number}: OCR is unsure of what it read (mean confidence {sure:.2f} of 1)."
-    return Page(number, text, "ocr", warning=doubt)
+    found = recognised(image, source)
+    if found.problem is not None:
+        what = f"Page {number} is not read" if found.route == "unread" else f"Page {number}"
+        warning = f"{what}: {found.problem}."
+    return Page(number, found.text, found.route, warning=warning, confidence=found.confidence)

@@ -11,32 +11,60 @@ from emily.errors import EmptyDocument, PasswordRequired, ReadingError, Unsuppor
 
 __all__ = ["KINDS", "Kind", "detect"]
 
-KINDS = ("pdf", "image", "docx", "xlsx", "pptx", "html", "markdown", "text", "csv", "eml")
-"""The kinds that are read."""
+KINDS = (
+    "pdf", "image", "docx", "xlsx", "pptx", "doc", "xls", "xlsb", "ppt", "odt", "ods", "odp",
+    "rtf", "epub", "iwork", "html", "webarchive", "mhtml", "eml", "msg", "mbox", "markdown",
+    "text", "csv", "xml", "json", "notebook", "invoice", "signed", "zip", "encrypted",
+)  # fmt: skip
+"""The kinds that are read. ``signed`` and ``encrypted`` files are read as what they hold."""
 
 _SUFFIXES = {
     "pdf": {".pdf"},
-    "image": {".png", ".jpg", ".jpeg", ".jfif", ".tif", ".tiff", ".webp", ".bmp", ".gif"},
+    "image": {".png", ".jpg", ".jpeg", ".jfif", ".tif", ".tiff", ".webp", ".bmp", ".gif",
+              ".heic", ".heif", ".avif"},
     "docx": {".docx", ".docm", ".dotx", ".dotm"},
     "xlsx": {".xlsx", ".xlsm", ".xltx", ".xltm"},
     "pptx": {".pptx", ".pptm", ".potx", ".potm", ".ppsx", ".ppsm"},
+    "doc": {".doc", ".dot"},
+    "xls": {".xls", ".xlt"},
+    "xlsb": {".xlsb"},
+    "ppt": {".ppt", ".pps", ".pot"},
+    "odt": {".odt", ".ott"},
+    "ods": {".ods", ".ots"},
+    "odp": {".odp", ".otp"},
+    "rtf": {".rtf"},
+    "epub": {".epub"},
+    "iwork": {".pages", ".numbers", ".key"},
     "html": {".html", ".htm", ".xhtml", ".xht"},
+    "webarchive": {".webarchive"},
+    "mhtml": {".mhtml", ".mht"},
     "markdown": {".md", ".markdown", ".mdown", ".mkd", ".mdx"},
     "csv": {".csv", ".tsv", ".tab"},
     "eml": {".eml"},
-}
-_BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
-_TEXT_KINDS = frozenset({"html", "markdown", "csv", "eml", "text"})
-# Suffixes whose files are never text: text in one of them is worth a word.
-_BINARY_SUFFIXES = {s for s, kind in _BY_SUFFIX.items() if kind not in _TEXT_KINDS} | {
-    ".doc", ".xls", ".ppt", ".odt", ".ods", ".odp", ".epub", ".zip", ".msg",
+    "msg": {".msg"},
+    "mbox": {".mbox", ".mbx"},
+    "xml": {".xml"},
+    "json": {".json", ".jsonl", ".ndjson", ".geojson"},
+    "notebook": {".ipynb"},
+    "signed": {".p7m"},
+    "zip": {".zip"},
 }  # fmt: skip
+_BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
+# What a suffix may also stand for, without a word.
+_ALSO = {("xml", "invoice"), ("json", "notebook"), ("mhtml", "eml"), ("mbox", "eml")} | {
+    (kind, "encrypted") for kind in ("docx", "xlsx", "pptx")
+}
+_TEXT_KINDS = frozenset({
+    "html", "markdown", "csv", "eml", "mbox", "mhtml", "text", "xml", "json", "notebook", "rtf",
+    "signed",
+})  # fmt: skip
+# Suffixes whose files are never text: text in one of them is worth a word.
+_BINARY_SUFFIXES = {s for s, kind in _BY_SUFFIX.items() if kind not in _TEXT_KINDS}
 
 _IMAGES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+", b"GIF8")
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _SEEN = (
-    (b"{\\rtf", "Rich Text (RTF)"),
     (b"%!PS", "PostScript"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"BZh", "a bzip2 archive"),
@@ -67,7 +95,18 @@ _HTML_TAG = re.compile(
     rb"<(?:!doctype|html|head|body|p|div|table|h[1-6]|ul|ol|a|span|br|meta|title|b|i|pre)\b",
     re.IGNORECASE,
 )
+_XML_START = re.compile(rb"\s*(?:<\?xml\b|<!--|<!DOCTYPE\b|<[A-Za-z_][\w.:-]*[\s/>])")
+_INVOICE = re.compile(rb"<(?:[\w.-]+:)?FatturaElettronica[\s>]")
+_ENVELOPE = re.compile(rb"\r?\n\r?\nFrom [^\r\n]*\d\d:\d\d[^\r\n]*\d{4}[^\r\n]*\r?\n[!-9;-~]+:")
+_SIGNED = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02"  # PKCS #7 signedData (RFC 2315)
+_SIGNED_TEXT = re.compile(
+    rb"\s*(?:-----BEGIN (?:PKCS7|CMS)-----|MI(?:AG|[A-Za-z0-9+/]{3,6}[BG]).*BgkqhkiG9w0BBwK)", re.S
+)
+_HEIF_BRANDS = frozenset(
+    {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1", "avif", "avis"}
+)
 _HEAD = 65_536
+_SEARCHED = 8 << 20  # bytes in which a second message of a mailbox is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +122,16 @@ class Kind:
     warning: str | None = None
 
 
-def detect(path: Path) -> Kind:
+def detect(path: Path, name: str | None = None) -> Kind:
     """Tell what a file is.
+
+    Args:
+        path: where it lies.
+        name: its name, where ``path`` is only a place in between.
 
     Raises:
         EmptyDocument: it has no byte, or only blanks.
-        PasswordRequired: an Office file that is encrypted.
+        PasswordRequired: a container whose parts are encrypted.
         UnsupportedKind: nothing that is read; the message says what it seems to be.
         OSError: it cannot be opened.
     """
@@ -96,17 +139,17 @@ def detect(path: Path) -> Kind:
         head = file.read(_HEAD)
     if not head:
         raise EmptyDocument("the file is empty (0 bytes)")
-    name = _by_content(path, head)
-    suffix = path.suffix.lower()
-    if name is None:
-        return _text_kind(head, suffix)
+    suffix = Path(name or path.name).suffix.lower()
+    found = _by_content(path, head, suffix) or _text_kind(path, head, suffix)
     expected = _BY_SUFFIX.get(suffix)
-    if suffix and expected != name:
-        return Kind(name, f"The name ends in {_shown(suffix)}, but the content is {name}.")
-    return Kind(name)
+    if expected == found or (expected, found) in _ALSO:
+        return Kind(found)
+    if expected is not None or (suffix and found not in _TEXT_KINDS):
+        return Kind(found, f"The name ends in {_shown(suffix)}, but the content is {found}.")
+    return Kind(found)
 
 
-def _by_content(path: Path, head: bytes) -> str | None:
+def _by_content(path: Path, head: bytes, suffix: str) -> str | None:
     """The kind by its first bytes; ``None`` for what looks like text."""
     if head.startswith(b"%PDF-") or (_is_binary(head) and re.search(rb"%PDF-\d", head[:1024])):
         return "pdf"
@@ -115,18 +158,24 @@ def _by_content(path: Path, head: bytes) -> str | None:
     if head[:2] == b"BM" and len(head) > 26 and head[6:10] == b"\0\0\0\0":
         return "image"
     if head.startswith(_ZIP_STARTS):
-        return _zip_kind(path)
+        return _zip_kind(path, suffix)
     if head.startswith(_OLE):
         return _ole_kind(path)
+    if re.match(rb"[\s\xef\xbb\xbf]{0,64}\{\\rtf", head):
+        return "rtf"
+    if head.startswith(b"bplist0") and b"WebMainResource" in _read(path):
+        return "webarchive"
+    if (head[:1] == b"\x30" and _SIGNED in head[:64]) or _SIGNED_TEXT.match(head[:256]):
+        return "signed"
     if re.match(rb"[\s\xef\xbb\xbf]{0,64}%PDF-\d", head):
         return "pdf"
     for start, what in _SEEN:
         if head.startswith(start) and (_is_binary(head) or start[:1] in b"{%"):
             raise _unsupported(what)
     if head[4:8] == b"ftyp":
-        brand = head[8:12].decode("latin-1")
-        what = "a HEIC/AVIF picture" if brand[:3] in {"hei", "avi", "mif", "hev"} else "a video"
-        raise _unsupported(what)
+        if head[8:12].decode("latin-1") in _HEIF_BRANDS:
+            return "image"
+        raise _unsupported("a video")
     if head[:4] == b"RIFF":
         raise _unsupported("a WAV sound" if head[8:12] == b"WAVE" else "a RIFF file")
     if _is_binary(head):
@@ -134,25 +183,40 @@ def _by_content(path: Path, head: bytes) -> str | None:
     return None
 
 
-def _text_kind(head: bytes, suffix: str) -> Kind:
+def _text_kind(path: Path, head: bytes, suffix: str) -> str:
+    """The kind of a file that is text."""
     if not head.strip(b" \t\r\n\x0b\x0c\0\xef\xbb\xbf\xff\xfe") and len(head) < _HEAD:
         raise EmptyDocument("the file holds only blanks")
     hint = _BY_SUFFIX.get(suffix)
     start = _narrow(head)
     mail = _mail_headers(start)
-    if mail >= 2 or (hint == "eml" and mail >= 1):
-        name = "eml" if hint not in {"markdown", "csv", "html"} else hint
-    elif _HTML_START.match(start) and hint != "markdown":
-        name = "html"
-    elif hint == "html":
-        name = "html" if _HTML_TAG.search(start) else "text"
-    elif hint in {"markdown", "csv"}:
-        name = hint
-    else:
-        name = "text"
-    if suffix in _BINARY_SUFFIXES or (hint is not None and hint != name):
-        return Kind(name, f"The name ends in {_shown(suffix)}, but the content is {name}.")
-    return Kind(name)
+    if mail >= 2 or (hint in {"eml", "mbox", "mhtml"} and mail >= 1):
+        return hint if hint in {"markdown", "csv", "html"} else _mail_kind(path, start, hint)
+    if _HTML_START.match(start) and hint != "markdown":
+        return "html"
+    if hint == "html":
+        return "html" if _HTML_TAG.search(start) else "text"
+    if _INVOICE.search(start[:4096]) and _XML_START.match(start):
+        return "invoice"
+    if re.match(rb"\s*<(?:\?xml|!DOCTYPE)\b", start) or (hint == "xml" and _XML_START.match(start)):
+        return "xml"
+    if hint in {"json", "notebook"} and start.lstrip()[:1] in {b"{", b"[", b'"'}:
+        return "notebook" if b'"nbformat"' in _read(path) and b'"cells"' in _read(path) else "json"
+    return hint if hint in {"markdown", "csv"} else "text"
+
+
+def _mail_kind(path: Path, start: bytes, hint: str | None) -> str:
+    """Whether what begins with headers of mail is one mail, a box of them or a saved page."""
+    if start.startswith(b"From ") and (hint == "mbox" or _ENVELOPE.search(_read(path))):
+        return "mbox"
+    head = re.split(rb"\r?\n\r?\n", start, maxsplit=1)[0].lower()
+    saved = b"snapshot-content-location" in head or hint == "mhtml"
+    return "mhtml" if saved and b"multipart/related" in head else "eml"
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_SEARCHED)
 
 
 def _mail_headers(head: bytes) -> int:
@@ -195,7 +259,15 @@ def _is_binary(head: bytes) -> bool:
 _CONTROLS = tuple(set(range(32)) - {8, 9, 10, 11, 12, 13, 27})
 
 
-def _zip_kind(path: Path) -> str:
+_PACKED = (
+    (b"opendocument.text", "odt"),
+    (b"opendocument.spreadsheet", "ods"),
+    (b"opendocument.presentation", "odp"),
+    (b"epub", "epub"),
+)
+
+
+def _zip_kind(path: Path, suffix: str) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -205,36 +277,44 @@ def _zip_kind(path: Path) -> str:
             closed = any(member.flag_bits & 1 for member in archive.infolist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError) as error:
         raise ReadingError(
-            f"the file begins like a ZIP container (Word, Excel, PowerPoint) but is broken: {error}"
+            "the file begins like a ZIP container (Word, Excel, PowerPoint, ZIP) but is broken: "
+            f"{error}"
         ) from None
     lowered = {name.lower().lstrip("/").replace("\\", "/") for name in names}
     for folder, kind in (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx")):
+        if "[content_types].xml" not in lowered and _BY_SUFFIX.get(suffix) != kind:
+            continue  # somebody's folder of that name
         if any(n.startswith(folder) and n.endswith(".xml") for n in lowered):
             if closed:
                 raise PasswordRequired(f"the {kind} file opens only with a password")
             return kind
     if "xl/workbook.bin" in lowered:
-        raise _unsupported("an Excel binary workbook (XLSB)")
-    if b"opendocument" in mime:
-        raise _unsupported("an OpenDocument file")
-    if b"epub" in mime:
-        raise _unsupported("an EPUB book")
-    raise _unsupported(f"a ZIP archive of {len(names)} files")
+        return "xlsb"
+    for word, kind in _PACKED:
+        if word in mime:
+            return kind
+    if suffix in _SUFFIXES["iwork"] or any(n.endswith(".iwa") for n in lowered):
+        return "iwork"
+    if "meta-inf/container.xml" in lowered:
+        return "epub"  # without its mimetype, as a careless packer leaves it
+    return "zip"
 
 
 def _ole_kind(path: Path) -> str:
-    with path.open("rb") as file:
-        data = file.read(8 << 20)
+    data = _read(path)
     if "EncryptedPackage".encode("utf-16-le") in data:
-        raise PasswordRequired("the Office file opens only with a password")
-    for stream, what in (
-        ("WordDocument", "a Word 97-2003 document (DOC)"),
-        ("Workbook", "an Excel 97-2003 workbook (XLS)"),
-        ("PowerPoint Document", "a PowerPoint 97-2003 presentation (PPT)"),
-        ("__nameid_version1.0", "an Outlook message (MSG)"),
+        return "encrypted"
+    # A message may hold a Word file, whose streams are then those of its attachment.
+    for stream, kind in (
+        ("__nameid_version1.0", "msg"),
+        ("__properties_version1.0", "msg"),
+        ("WordDocument", "doc"),
+        ("PowerPoint Document", "ppt"),
+        ("Workbook", "xls"),
+        ("Book", "xls"),
     ):
-        if stream.encode("utf-16-le") in data:
-            raise _unsupported(what)
+        if stream.encode("utf-16-le") + b"\0\0" in data:
+            return kind
     raise _unsupported("an OLE compound file")
 
 

@@ -17,7 +17,9 @@ from pathlib import Path
 import psutil
 
 __all__ = [
+    "ENCLOSED_RATIO",
     "MOST_CHARACTERS",
+    "MOST_ENCLOSED",
     "allow_cpu_seconds",
     "confine",
     "die_with_parent",
@@ -28,13 +30,18 @@ __all__ = [
 MOST_CHARACTERS = 32_000_000
 """Most text that one document may hold: about 16,000 full pages."""
 
+MOST_ENCLOSED = 100_000
+"""Most files inside of one file: attachments, members of an archive, messages of a mailbox."""
+
+ENCLOSED_RATIO = 4
+"""How many times the largest file that is read the files inside of one may hold together."""
+
 _MOST_OPEN_FILES = 256
-_MOST_WRITTEN = 16 << 20  # only a compiled module in __pycache__ is ever written
 _PR_SET_PDEATHSIG = 1
 _WATCH_EVERY = 0.25  # seconds
 
 
-def confine(memory_mb: int) -> None:
+def confine(memory_mb: int, file_mb: int) -> None:
     """Bind this process for good: address space, open files, size of files written, core dumps.
 
     On Linux the process also offers itself first to the kernel's out-of-memory killer.
@@ -47,7 +54,7 @@ def confine(memory_mb: int) -> None:
     for limit, value in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_NOFILE, _MOST_OPEN_FILES),
-        (resource.RLIMIT_FSIZE, _MOST_WRITTEN),
+        (resource.RLIMIT_FSIZE, ENCLOSED_RATIO * (file_mb << 20)),
         (resource.RLIMIT_CORE, 0),
     ):
         _, hard = resource.getrlimit(limit)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import contextlib
 import logging
 import os
@@ -10,18 +12,42 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from emily import errors
 from emily.errors import LimitExceeded, ReadingError
 from emily.reading import frames
-from emily.reading.limits import MOST_CHARACTERS, resident_mb, watch_memory
-from emily.reading.pages import Page
+from emily.reading.limits import (
+    ENCLOSED_RATIO,
+    MOST_CHARACTERS,
+    MOST_ENCLOSED,
+    resident_mb,
+    watch_memory,
+)
+from emily.reading.pages import Attachment, Page, PictureReading
 
-__all__ = ["Answer", "WorkerProcess"]
+__all__ = ["Answer", "Services", "WorkerProcess"]
 
-Answer = tuple[list[Page], dict[str, Any]]
-"""The pages that a worker sent, and its last message."""
+Answer = tuple[list[Page], list[Attachment], dict[str, Any]]
+"""The pages that a worker sent, the files inside of the file, and its last message."""
+
+
+class Services(Protocol):
+    """What a worker may ask for while it reads; it has no way to it of its own."""
+
+    async def known(self, sha256: bytes) -> PictureReading | None:
+        """What the archive holds of a picture, if it does."""
+        ...
+
+    async def see(self, image: bytes) -> str:
+        """What a vision model reads in a picture, PNG or JPEG.
+
+        Raises:
+            ReadingError: it failed, or there is none.
+        """
+        ...
+
 
 _MOST_FILES = 500  # after which a worker is replaced: parsers of foreign bytes leak
 _MOST_PAGES = 200_000
@@ -44,16 +70,25 @@ class WorkerProcess:
         seconds, memory_mb: limits for one file.
         ocr: whether it may load OCR.
         threads: CPU threads of the libraries that parsers use.
+        file_mb: size of the largest file, MiB.
     """
 
     def __init__(
-        self, command: Sequence[str], *, seconds: int, memory_mb: int, ocr: bool, threads: int
+        self,
+        command: Sequence[str],
+        *,
+        seconds: int,
+        memory_mb: int,
+        ocr: bool,
+        threads: int,
+        file_mb: int,
     ) -> None:
         self._command = tuple(command)
         self._seconds = seconds
         self._memory_mb = memory_mb
         self._ocr = ocr
         self._threads = threads
+        self._file_mb = file_mb
         self._process: asyncio.subprocess.Process | None = None
         self._errors: deque[str] = deque(maxlen=_KEPT_LINES)
         self._drain: asyncio.Task[None] | None = None
@@ -64,20 +99,37 @@ class WorkerProcess:
         """Process id of the worker that runs now, if any."""
         return None if self._process is None else self._process.pid
 
-    async def ask(self, request: dict[str, Any]) -> Answer:
+    async def ask(
+        self,
+        request: dict[str, Any],
+        services: Services | None = None,
+        spool: Path | None = None,
+    ) -> Answer:
         """Send a request and collect the answer. A worker that failed is not used again.
+
+        Args:
+            request: what to do.
+            services: answers what the worker asks back; none is given without.
+            spool: an empty folder for the files inside of the file.
 
         Raises:
             ReadingError: what the worker reports, or how it failed.
         """
         for attempt in (1, 2):
             process = await self.start()
+            talk = _Talk(process, services, spool, ENCLOSED_RATIO * (self._file_mb << 20))
             try:
-                result = await self._exchange(process, request)
+                result = await self._exchange(process, talk, request)
             except _NotBegun:
                 await self.stop()
                 if attempt == 2:
                     raise ReadingError(self._why(process, "did not start")) from None
+            except _Ended:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(process.wait(), 5)
+                crash = self._crash(process)
+                await self.stop()
+                raise crash from None
             except BaseException:
                 await self.stop()
                 raise
@@ -91,66 +143,31 @@ class WorkerProcess:
         raise AssertionError  # the loop ends by return or raise
 
     async def _exchange(
-        self, process: asyncio.subprocess.Process, request: dict[str, Any]
+        self, process: asyncio.subprocess.Process, talk: _Talk, request: dict[str, Any]
     ) -> Answer | ReadingError:
+        clock = asyncio.get_running_loop().time
+        began = clock()
         watch = asyncio.create_task(watch_memory(process.pid, self._memory_mb))
-        talk = asyncio.create_task(self._talk(process, request))
+        talking = asyncio.create_task(talk.run(request))
         try:
-            await asyncio.wait(
-                {watch, talk},
-                timeout=self._seconds + _GRACE,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            if talk.done():
-                return talk.result()
-            if watch.done():
-                raise LimitExceeded(
-                    f"reading it took {watch.result():,} MiB of memory; at most "
-                    f"{self._memory_mb:,} MiB are allowed (setting reading_memory_mb)"
+            while (left := began + self._seconds + _GRACE + talk.waited(clock()) - clock()) > 0:
+                await asyncio.wait(
+                    {watch, talking}, timeout=left, return_when=asyncio.FIRST_COMPLETED
                 )
+                if talking.done():
+                    return talking.result()
+                if watch.done():
+                    raise LimitExceeded(
+                        f"reading it took {watch.result():,} MiB of memory; at most "
+                        f"{self._memory_mb:,} MiB are allowed (setting reading_memory_mb)"
+                    )
             raise LimitExceeded(
                 f"reading it took more than {self._seconds:,} s (setting reading_seconds)"
             )
         finally:
-            for task in (watch, talk):
+            for task in (watch, talking):
                 task.cancel()
-            await asyncio.gather(watch, talk, return_exceptions=True)
-
-    async def _talk(
-        self, process: asyncio.subprocess.Process, request: dict[str, Any]
-    ) -> Answer | ReadingError:
-        stdin, stdout = process.stdin, process.stdout
-        if stdin is None or stdout is None:
-            raise AssertionError  # both are pipes
-        pages: list[Page] = []
-        characters = 0
-        begun = False
-        try:
-            stdin.write(frames.encode(request))
-            await stdin.drain()
-            while True:
-                body = await stdout.readexactly(frames.length(await stdout.readexactly(4)))
-                message = frames.decode(body)
-                match message.get("type"):
-                    case "begun":
-                        begun = True
-                    case "page":
-                        pages.append(frames.to_page(message, len(pages) + 1))
-                        characters += len(pages[-1].text)
-                        if len(pages) > _MOST_PAGES or characters > 2 * MOST_CHARACTERS:
-                            raise frames.FrameError("the worker sent more than a document holds")
-                    case "done" | "checked":
-                        return pages, message
-                    case "error":
-                        return _error(message)
-                    case other:
-                        raise frames.FrameError(f"the worker sent a message of type {other!r}")
-        except (asyncio.IncompleteReadError, ConnectionError):
-            if not begun:
-                raise _NotBegun from None
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), 5)
-            raise self._crash(process) from None
+            await asyncio.gather(watch, talking, return_exceptions=True)
 
     def _crash(self, process: asyncio.subprocess.Process) -> ReadingError:
         code = process.returncode
@@ -195,6 +212,7 @@ class WorkerProcess:
             *("--seconds", str(self._seconds)),
             *("--memory-mb", str(self._memory_mb)),
             *("--threads", str(self._threads)),
+            *("--file-mb", str(self._file_mb)),
             *(["--ocr"] if self._ocr else []),
         ]
         try:
@@ -234,8 +252,11 @@ class WorkerProcess:
         """Kill the worker, if one runs, and wait for its end."""
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if sys.platform == "win32":
+                    process.kill()
+                else:  # what it started (LibreOffice) goes with it: it leads a session
+                    os.killpg(process.pid, signal.SIGKILL)
         if process is not None:
             await process.wait()
             if process.stdin is not None:
@@ -248,6 +269,135 @@ class WorkerProcess:
 
 class _NotBegun(Exception):
     """The worker ended before it took the request."""
+
+
+class _Ended(Exception):
+    """The worker ended in the middle of its answer."""
+
+
+class _Talk:
+    """One request and its answer, frame by frame."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        services: Services | None,
+        spool: Path | None,
+        most_bytes: int,
+    ) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise AssertionError  # both are pipes
+        self._stdin, self._stdout = process.stdin, process.stdout
+        self._services = services
+        self._spool = spool
+        self._left = most_bytes
+        self._begun = False
+        self._places = 0
+        self._waited = 0.0
+        self._waits_since: float | None = None
+        self.pages: list[Page] = []
+        self.attachments: list[Attachment] = []
+
+    def waited(self, now: float) -> float:
+        """Seconds spent on services so far, which are not the worker's."""
+        return self._waited + (0 if self._waits_since is None else now - self._waits_since)
+
+    async def run(self, request: dict[str, Any]) -> Answer | ReadingError:
+        """The whole exchange."""
+        characters = 0
+        try:
+            await self._send(request)
+            while True:
+                message = await self._receive()
+                match message.get("type"):
+                    case "begun":
+                        self._begun = True
+                    case "page":
+                        self.pages.append(frames.to_page(message, len(self.pages) + 1))
+                        characters += len(self.pages[-1].text)
+                        if len(self.pages) > _MOST_PAGES or characters > 2 * MOST_CHARACTERS:
+                            raise frames.FrameError("the worker sent more than a document holds")
+                    case "known":
+                        await self._known(message)
+                    case "see":
+                        await self._see(message)
+                    case "enclosed":
+                        await self._enclosed(message)
+                    case "done" | "checked":
+                        return self.pages, self.attachments, message
+                    case "error":
+                        return _error(message)
+                    case other:
+                        raise frames.FrameError(f"the worker sent a message of type {other!r}")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            raise (_Ended if self._begun else _NotBegun) from None
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        self._stdin.write(frames.encode(message))
+        await self._stdin.drain()
+
+    async def _receive(self) -> dict[str, Any]:
+        size = frames.length(await self._stdout.readexactly(4))
+        return frames.decode(await self._stdout.readexactly(size))
+
+    async def _known(self, message: dict[str, Any]) -> None:
+        try:
+            digest = bytes.fromhex(frames.checked_text(message, "sha256"))
+        except ValueError:
+            raise frames.FrameError("a picture's digest is not hexadecimal") from None
+        found = None if self._services is None else await self._services.known(digest)
+        fields = None if found is None else frames.picture_fields(found)
+        await self._send({"type": "picture", "picture": fields})
+
+    async def _see(self, message: dict[str, Any]) -> None:
+        if self._services is None:
+            raise frames.FrameError("the worker asked for a vision model that it was not given")
+        image = _bytes(message, "image")
+        clock = asyncio.get_running_loop().time
+        self._waits_since = clock()
+        try:
+            reply = {"type": "seen", "text": await self._services.see(image), "problem": None}
+        except ReadingError as error:
+            reply = {"type": "seen", "text": None, "problem": str(error)}
+        finally:
+            self._waited = self.waited(clock())
+            self._waits_since = None
+        await self._send(reply)
+
+    async def _enclosed(self, message: dict[str, Any]) -> None:
+        """Take a file inside of the file, to its end; one that is broken is not kept."""
+        if self._spool is None or self._places >= MOST_ENCLOSED:
+            raise frames.FrameError("the worker sent more files than it may")
+        name = frames.checked_text(message, "name")
+        self._places += 1
+        place = self._places
+        path = self._spool / f"{place}{_suffix(name)}"
+        with path.open("wb") as file:
+            while (part := await self._receive()).get("type") == "bytes":
+                data = _bytes(part, "data")
+                self._left -= len(data)
+                if self._left < -(1 << 21):  # the worker stops by itself before
+                    raise frames.FrameError("the worker sent more bytes than it may")
+                await asyncio.to_thread(file.write, data)
+        if part.get("type") != "enclosed_end":
+            raise frames.FrameError(f"the worker sent {part.get('type')!r} inside of a file")
+        if part.get("problem") is None:
+            self.attachments.append(Attachment(name, path, place))
+        else:
+            path.unlink()
+
+
+def _suffix(name: str) -> str:
+    """The suffix of a foreign name, if it is a plain one: it becomes part of a name of ours."""
+    suffix = Path(name.rpartition("/")[2]).suffix.lower()
+    return suffix if suffix[1:].isascii() and suffix[1:].isalnum() and len(suffix) <= 12 else ""
+
+
+def _bytes(message: dict[str, Any], name: str) -> bytes:
+    try:
+        return base64.b64decode(frames.checked_text(message, name), validate=True)
+    except (binascii.Error, ValueError):
+        raise frames.FrameError(f"'{name}' is not base64") from None
 
 
 def _error(message: dict[str, Any]) -> ReadingError:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self, get_args
@@ -12,12 +14,14 @@ from typing import Any, Self, get_args
 from emily.errors import EmptyDocument, LimitExceeded, ReadingError
 from emily.reading import frames
 from emily.reading.kind import KINDS
-from emily.reading.pages import Citation, Page, Reading
-from emily.reading.process import WorkerProcess
+from emily.reading.pages import Attachment, Citation, Page, Reading
+from emily.reading.process import Services, WorkerProcess
+from emily.reading.spool import Spool
 
 __all__ = ["Reader"]
 
 _MOST_WARNINGS = 1000
+_MOST_PICTURES = 100_000
 _CITATIONS = frozenset(get_args(Citation))
 
 
@@ -32,6 +36,7 @@ class Reader:
         threads: CPU threads of the libraries that parsers use.
         languages: of the archive, ISO 639-1; the bundled OCR knows all of Latin script (and
             Chinese and Japanese) at once and needs no choice, other engines will.
+        spool: folder for files in between; by default the system's temporary one.
         command: the command that starts a worker, without its arguments; by default this
             Python with ``emily.reading.worker``.
 
@@ -47,17 +52,20 @@ class Reader:
         ocr: bool,
         threads: int,
         languages: Sequence[str] = (),
+        spool: Path | None = None,
         command: Sequence[str] | None = None,
     ) -> None:
         self._file_mb = file_mb
         self._ocr = ocr
         self.languages = tuple(languages)
+        self._spool = Spool(spool or Path(tempfile.gettempdir()) / f"emily-spool-{os.getuid()}")
         self._worker = WorkerProcess(
             command or (sys.executable, "-P", "-X", "utf8", "-m", "emily.reading.worker"),
             seconds=seconds,
             memory_mb=memory_mb,
             ocr=ocr,
             threads=threads,
+            file_mb=file_mb,
         )
         self._lock = asyncio.Lock()
 
@@ -77,11 +85,27 @@ class Reader:
         async with self._lock:
             await self._worker.start()
 
-    async def read(self, path: Path) -> Reading:
+    async def read(
+        self,
+        path: Path,
+        *,
+        name: str | None = None,
+        passwords: Sequence[str] = (),
+        services: Services | None = None,
+        sees: bool = False,
+    ) -> Reading:
         """Read a file.
 
+        Args:
+            path: where it lies.
+            name: its name, where ``path`` is only a place in between.
+            passwords: tried on what is encrypted, in order.
+            services: what the worker may ask for while it reads.
+            sees: whether ``services`` has a vision model.
+
         Returns:
-            Its pages; at least one of them has text.
+            Its pages, at least one of them with text, and the files inside of it. These lie in a
+            folder of their own that the caller removes: ``release(reading)``.
 
         Raises:
             PasswordRequired: it opens only with a password.
@@ -92,10 +116,34 @@ class Reader:
                 pages could be read (scanned, and OCR is off); the message says why.
         """
         self._refuse(path)
-        name = os.fsencode(path).decode("latin-1")
         async with self._lock:
-            pages, done = await self._worker.ask({"type": "read", "path": name})
-        return _reading(pages, done)
+            folder = self._spool.folder()
+            scratch = self._spool.folder()
+            request = {
+                "type": "read",
+                "path": os.fsencode(path).decode("latin-1"),
+                "name": (name or path.name).encode("utf-8", "backslashreplace").decode(),
+                "passwords": list(passwords),
+                "scratch": str(scratch),
+                "see": sees and services is not None,
+            }
+            try:
+                pages, attachments, done = await self._worker.ask(request, services, folder)
+                reading = _reading(pages, attachments, done)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            finally:
+                await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
+            if not attachments:
+                shutil.rmtree(folder, ignore_errors=True)
+        return reading
+
+    @staticmethod
+    def release(reading: Reading) -> None:
+        """Remove the files that a reading unpacked."""
+        if reading.attachments:
+            shutil.rmtree(reading.attachments[0].path.parent, ignore_errors=True)
 
     async def check_ocr(self) -> str | None:
         """Read a line rendered for the purpose.
@@ -107,7 +155,7 @@ class Reader:
             return "OCR is off (setting ocr); scanned pages and pictures are not read"
         async with self._lock:
             try:
-                _, done = await self._worker.ask({"type": "check"})
+                *_, done = await self._worker.ask({"type": "check"})
             except ReadingError as error:
                 return str(error)
         problem = done.get("problem")
@@ -137,7 +185,7 @@ class Reader:
             )
 
 
-def _reading(pages: list[Page], done: dict[str, Any]) -> Reading:
+def _reading(pages: list[Page], attachments: list[Attachment], done: dict[str, Any]) -> Reading:
     """The finished reading, checked; one without any text is an error that says why.
 
     Raises:
@@ -157,7 +205,19 @@ def _reading(pages: list[Page], done: dict[str, Any]) -> Reading:
         unread = any(page.route == "unread" for page in pages)
         raise (ReadingError if unread else EmptyDocument)(_why_empty(kind, pages))
     title = None if done.get("title") is None else frames.checked_text(done, "title")
-    return Reading(kind, tuple(pages), citation, title, warnings)
+    pictures = done.get("pictures", [])
+    if not isinstance(pictures, list) or len(pictures) > _MOST_PICTURES:
+        raise frames.FrameError("the worker's pictures are not a list, or too long a one")
+    return Reading(
+        kind,
+        tuple(pages),
+        citation,
+        title,
+        warnings,
+        frames.to_facts(done.get("facts")),
+        tuple(map(frames.to_picture, pictures)),
+        tuple(attachments),
+    )
 
 
 def _why_empty(kind: str, pages: list[Page]) -> str:

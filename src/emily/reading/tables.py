@@ -1,4 +1,4 @@
-"""Which of a table's rows is its header."""
+"""Tables as Markdown, and which of a table's rows is its header."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from emily.reading.pages import Table
 
-__all__ = ["table_of"]
+__all__ = ["markdown_table", "table_of"]
 
 _VALUE = re.compile(r"[-+(]?[€$£]?\s*\d[\d.,'’ /:T+-]*\s*[)%€$£Z]?")
 
@@ -37,3 +37,36 @@ def table_of(spans: Sequence[tuple[int, int]], rows: Sequence[Sequence[str]]) ->
     if len(body) > 1 and not any(_VALUE.fullmatch(cell) for cell in named):
         return Table(body[0], body[1:])
     return Table(None, body)
+
+
+def markdown_table(
+    rows: Sequence[Sequence[str]], line: int, *, header: bool = True
+) -> tuple[list[str], Table | None]:
+    """A table as lines of Markdown, one line a row, every row as wide as the widest.
+
+    Markdown knows no table without a header: where the first row is none, it stands in its place
+    all the same, but is not repeated with later chunks.
+
+    Args:
+        rows: the cells of each row, line breaks and bars among them allowed.
+        line: number of the page's line at which the table begins.
+        header: whether the first row names the columns.
+
+    Returns:
+        The lines, and the table for the page; ``None`` for fewer than two rows with text.
+    """
+    width = max((len(cells) for cells in rows), default=0)
+    filled = [
+        [" ".join(cell.split()).replace("|", "\\|") for cell in cells] + [""] * (width - len(cells))
+        for cells in rows
+        if any(cell.strip() for cell in cells)
+    ]
+    lines = [f"| {' | '.join(cells)} |" for cells in filled]
+    if len(lines) < 2:
+        return lines, None
+    lines.insert(1, f"|{' --- |' * width}")
+    first = (line, line + 1)
+    body = [(line + at, line + at) for at in range(2, len(lines))]
+    if header:
+        return lines, Table(header=first, rows=tuple(body))
+    return lines, Table(header=None, rows=(first, *body))

@@ -2,7 +2,10 @@
 
 It takes one request at a time on standard input and answers on standard output, in frames
 (``emily.reading.frames``). A request is ``read`` (a file) or ``check`` (whether OCR works). The
-answer to ``read`` is ``begun``, a ``page`` for each page and ``done``, or an ``error``.
+answer to ``read`` is ``begun``, a ``page`` for each page, for each file inside of the file
+``enclosed``, its ``bytes`` and ``enclosed_end``, and ``done``, or an ``error``. In between it may
+ask back, and is answered at once: ``known`` (a picture by its digest) and ``see`` (a picture for
+a vision model, which the worker itself could not reach).
 
 It holds no secret and no connection, knows nothing of the database, and ends with its parent.
 """
@@ -10,6 +13,7 @@ It holds no secret and no connection, knows nothing of the database, and ends wi
 from __future__ import annotations
 
 import argparse
+import base64
 import gc
 import os
 import sys
@@ -23,20 +27,31 @@ from emily.errors import LimitExceeded, ReadingError
 from emily.reading import frames
 from emily.reading.formats import reader_of
 from emily.reading.kind import detect
-from emily.reading.limits import allow_cpu_seconds, confine, die_with_parent
-from emily.reading.source import Source, tidy
+from emily.reading.limits import (
+    ENCLOSED_RATIO,
+    MOST_ENCLOSED,
+    allow_cpu_seconds,
+    confine,
+    die_with_parent,
+)
+from emily.reading.pages import PictureReading
+from emily.reading.source import Draft, Source, tidy
 
 if TYPE_CHECKING:
     from emily.reading.ocr import Ocr
 
 __all__ = ["main"]
 
+_PIECE = 1 << 20  # bytes of an enclosed file in one frame
 _SPARE = 0.85  # part of the time limit after which no further page is given to OCR
 
 
 class _Worker:
-    def __init__(self, output: IO[bytes], seconds: int, ocr: bool, threads: int) -> None:
+    def __init__(
+        self, output: IO[bytes], seconds: int, ocr: bool, threads: int, file_mb: int
+    ) -> None:
         self._output = output
+        self._most_enclosed = ENCLOSED_RATIO * (file_mb << 20)
         self._seconds = seconds
         self._threads = threads
         self._engine: Ocr | None = None
@@ -62,7 +77,7 @@ class _Worker:
             if request.get("type") == "check":
                 self._check()
             else:
-                self._read(Path(os.fsdecode(str(request["path"]).encode("latin-1"))))
+                self._read(request)
         except ReadingError as error:
             self._fail(type(error).__name__, str(error))
         except MemoryError:
@@ -74,22 +89,92 @@ class _Worker:
         except Exception as error:  # noqa: BLE001 - a parser's bug is an error of this file alone
             self._fail("ReadingError", f"its parser failed: {type(error).__name__}: {error}")
 
-    def _read(self, path: Path) -> None:
-        kind = detect(path)
-        source = Source(path, self._load, time.monotonic() + self._seconds * _SPARE, self._seconds)
+    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """A question to the parent, and its answer."""
+        self.send(message)
+        reply = receive()
+        if reply is None:
+            os._exit(1)  # the parent is gone
+        return reply
+
+    def _read(self, request: dict[str, Any]) -> None:
+        path = Path(os.fsdecode(str(request["path"]).encode("latin-1")))
+        source = Source(
+            path,
+            self._load,
+            time.monotonic() + self._seconds * _SPARE,
+            self._seconds,
+            name=str(request.get("name") or path.name),
+            passwords=tuple(map(str, request.get("passwords") or ())),
+            scratch=Path(str(request["scratch"])),
+        )
+        source.pictures.known = self._known
+        if request.get("see"):
+            source.see = lambda image: self._see(image, source)
+        kind = detect(path, source.name)
         draft = reader_of(kind.name)(source)
         for page in draft.pages:
             self.send(frames.page_fields(page))
         found = [kind.warning] if kind.warning else []
+        left_out = self._send_enclosed(draft)
         self.send(
             {
                 "type": "done",
                 "kind": draft.kind,
                 "citation": draft.citation,
                 "title": draft.title,
-                "warnings": [tidy(warning) for warning in found + draft.warnings],
+                "facts": frames.facts_fields(draft.facts),
+                "pictures": [frames.picture_fields(item) for item in source.pictures.readings],
+                "warnings": [tidy(warning) for warning in found + draft.warnings + left_out],
             }
         )
+
+    def _send_enclosed(self, draft: Draft) -> list[str]:
+        """Hand over the files inside of the file; warnings about those that are left out."""
+        warnings: list[str] = []
+        size = 0
+        for count, enclosed in enumerate(draft.enclosed, 1):
+            if count > MOST_ENCLOSED:
+                warnings.append(f"Only the first {MOST_ENCLOSED:,} files inside of it are read.")
+                break
+            name = tidy(enclosed.name).replace("\0", "")[:1000]
+            self.send({"type": "enclosed", "name": name})
+            problem = None
+            try:
+                for piece in enclosed.data:
+                    size += len(piece)
+                    if size > self._most_enclosed:
+                        raise LimitExceeded("the files inside of it unpack to too many bytes")
+                    for at in range(0, len(piece), _PIECE):
+                        data = base64.b64encode(piece[at : at + _PIECE]).decode()
+                        self.send({"type": "bytes", "data": data})
+            except LimitExceeded as error:
+                problem = str(error)
+            except ReadingError as error:
+                problem = str(error)
+            self.send({"type": "enclosed_end", "problem": problem})
+            if problem is not None:
+                warnings.append(f"{name} inside of it is not read: {problem}.")
+            if size > self._most_enclosed:
+                warnings.append(
+                    f"At most {self._most_enclosed >> 20:,} MiB are unpacked from one file; "
+                    "what follows is left out."
+                )
+                break
+        return warnings
+
+    def _known(self, digest: bytes) -> PictureReading | None:
+        found = self.ask({"type": "known", "sha256": digest.hex()}).get("picture")
+        return None if found is None else frames.to_picture(found)
+
+    def _see(self, image: bytes, source: Source) -> str:
+        """What a vision model reads; the time that it takes is not the file's."""
+        began = time.monotonic()
+        reply = self.ask({"type": "see", "image": base64.b64encode(image).decode()})
+        source.deadline += time.monotonic() - began
+        if reply.get("problem") is not None:
+            raise ReadingError(str(reply["problem"]))
+        return str(reply["text"])
 
     def _check(self) -> None:
         from emily.reading.ocr import self_test
@@ -108,22 +193,30 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, required=True)
     parser.add_argument("--memory-mb", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--file-mb", type=int, required=True)
     parser.add_argument("--ocr", action="store_true")
     given = parser.parse_args()
     die_with_parent(given.parent)
-    confine(given.memory_mb)
+    confine(given.memory_mb, given.file_mb)
     # What a library prints must not get between the frames: they go out by a descriptor of
     # their own, and standard output becomes standard error.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    worker = _Worker(output, given.seconds, given.ocr, given.threads)
-    while len(prefix := sys.stdin.buffer.read(4)) == 4:
-        body = sys.stdin.buffer.read(frames.length(prefix))
+    worker = _Worker(output, given.seconds, given.ocr, given.threads, given.file_mb)
+    while (request := receive()) is not None:
         try:
-            worker.answer(frames.decode(body))
+            worker.answer(request)
         except LimitExceeded as error:
             worker._fail("LimitExceeded", str(error))
         gc.collect()
+
+
+def receive() -> dict[str, Any] | None:
+    """The parent's next frame; ``None`` when it has closed the pipe."""
+    prefix = sys.stdin.buffer.read(4)
+    if len(prefix) < 4:
+        return None
+    return frames.decode(sys.stdin.buffer.read(frames.length(prefix)))
 
 
 if __name__ == "__main__":

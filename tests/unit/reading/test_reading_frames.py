@@ -66,6 +66,8 @@ GOOD: dict[str, Any] = {
     "route": "text",
     "tables": [],
     "warning": None,
+    "confidence": None,
+    "pictures": 0,
 }
 
 

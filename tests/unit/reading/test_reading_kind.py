@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from emily.errors import EmptyDocument, PasswordRequired, ReadingError, UnsupportedKind
-from emily.reading.kind import KINDS, detect
+from emily.errors import EmptyDocument, ReadingError, UnsupportedKind
+from emily.reading.kind import KINDS, Kind, detect
 
 MAIL = b"From: a@example.org\r\nSubject: hello\r\n\r\nbody"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600
@@ -23,6 +23,21 @@ def zipped(*names: str, content: bytes = b"<x/>") -> bytes:
     return data.getvalue()
 
 
+def ole(*streams: str) -> bytes:
+    return OLE + b"".join(name.encode("utf-16-le") + b"\0\0" for name in streams)
+
+
+def packed(mime: bytes) -> bytes:
+    return zipped("mimetype", content=mime)
+
+
+SIGNED = bytes.fromhex("30820625 06092a864886f70d010702 a0820616".replace(" ", ""))
+PAGE = (
+    b"From: <Saved by a browser>\nSnapshot-Content-Location: http://example.org/\n"
+    b"Subject: x\nContent-Type: multipart/related; boundary=b\n\n--b--\n"
+)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "kind", "says"),
     [
@@ -33,10 +48,10 @@ def zipped(*names: str, content: bytes = b"<x/>") -> bytes:
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0", "image", None),
         ("a.png", b"\xff\xd8\xff\xe0\0", "image", None),
         ("a.webp", b"RIFF\0\0\0\0WEBPVP8 ", "image", None),
-        ("a.docx", zipped("word/document.xml"), "docx", None),
-        ("a.doc", zipped("word/document.xml"), "docx", "ends in .doc"),
-        ("a.xlsx", zipped("xl/workbook.xml"), "xlsx", None),
-        ("a.pptx", zipped("ppt/presentation.xml"), "pptx", None),
+        ("a.docx", zipped("[Content_Types].xml", "word/document.xml"), "docx", None),
+        ("a.doc", zipped("[Content_Types].xml", "word/document.xml"), "docx", "ends in .doc"),
+        ("a.xlsx", zipped("[Content_Types].xml", "xl/workbook.xml"), "xlsx", None),
+        ("a.pptx", zipped("[Content_Types].xml", "ppt/presentation.xml"), "pptx", None),
         ("a.html", b"<p>hello</p>", "html", None),
         ("a", b"\xef\xbb\xbf <!-- x --> <!DOCTYPE html><html>", "html", None),
         ("a.html", "<html><p>é</p>".encode("utf-16"), "html", None),
@@ -71,16 +86,66 @@ def test_kind(tmp_path: Path, name: str, content: bytes, kind: str, says: str | 
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "kind", "says"),
+    [
+        ("a.doc", ole("WordDocument"), "doc", None),
+        ("a.xls", ole("Workbook"), "xls", None),
+        ("old.xls", ole("Book"), "xls", None),
+        ("a.ppt", ole("PowerPoint Document"), "ppt", None),
+        ("a.msg", ole("__nameid_version1.0", "WordDocument"), "msg", None),
+        ("a.xlsx", ole("EncryptedPackage"), "encrypted", None),
+        ("a.docx", ole("EncryptedPackage"), "encrypted", None),
+        ("a.docx", ole("WordDocument"), "doc", "ends in .docx, but the content is doc"),
+        ("a.odt", packed(b"application/vnd.oasis.opendocument.text"), "odt", None),
+        ("a.ods", packed(b"application/vnd.oasis.opendocument.spreadsheet"), "ods", None),
+        ("a.odp", packed(b"application/vnd.oasis.opendocument.presentation"), "odp", None),
+        ("a.epub", packed(b"application/epub+zip"), "epub", None),
+        ("a.epub", zipped("META-INF/container.xml", "book.opf"), "epub", None),
+        ("a.pages", zipped("Index/Document.iwa", "QuickLook/Thumbnail.jpg"), "iwork", None),
+        ("a.key", zipped("index.apxl"), "iwork", None),
+        ("a.xlsb", zipped("[Content_Types].xml", "xl/workbook.bin"), "xlsb", None),
+        ("a.zip", zipped("photo.jpg", "b"), "zip", None),
+        ("a.zip", zipped("word/notes.xml"), "zip", None),
+        ("a.rtf", b"{\\rtf1\\ansi hello}", "rtf", None),
+        (
+            "a.txt",
+            b"\xef\xbb\xbf\n{\\rtf1\\ansi hello}",
+            "rtf",
+            "ends in .txt, but the content is rtf",
+        ),
+        ("a.heic", b"\0\0\0\x18ftypheic\0\0\0\0", "image", None),
+        ("a.avif", b"\0\0\0\x18ftypavif\0\0\0\0", "image", None),
+        ("a.xml", b"<?xml version='1.0'?><a/>", "xml", None),
+        ("a.nxml", b"<!DOCTYPE article SYSTEM 'x.dtd'><article/>", "xml", None),
+        ("a.xml", b"<a>no declaration</a>", "xml", None),
+        ("a.xml", b'<?xml version="1.0"?><p:FatturaElettronica versione="FPR12">', "invoice", None),
+        ("a.xml", b"<ns2:FatturaElettronica xmlns:ns2='x'>", "invoice", None),
+        ("a.xml.p7m", SIGNED, "signed", None),
+        ("a.p7m", b"-----BEGIN PKCS7-----\nMIIGJQ==", "signed", None),
+        ("a.json", b'{"a": 1}', "json", None),
+        ("a.jsonl", b'{"a": 1}\n{"a": 2}', "json", None),
+        ("a.ipynb", b'{"cells": [], "nbformat": 4}', "notebook", None),
+        ("a.json", b"no json", "text", "ends in .json, but the content is text"),
+        ("a.mbox", b"From ada Mon Jan  1 10:00:00 2024\n" + MAIL, "mbox", None),
+        ("box", (b"From ada Mon Jan  1 10:00:00 2024\n" + MAIL + b"\n\n") * 2, "mbox", None),
+        ("a.eml", b"From ada Mon Jan  1 10:00:00 2024\n" + MAIL, "eml", None),
+        ("a.mhtml", PAGE, "mhtml", None),
+        ("a.eml", PAGE, "mhtml", "ends in .eml, but the content is mhtml"),
+        ("a.webarchive", b"bplist00\xd1\x01\x02_\x10\x0fWebMainResource", "webarchive", None),
+    ],
+)
+def test_kinds_of_everyday_files(
+    tmp_path: Path, name: str, content: bytes, kind: str, says: str | None
+) -> None:
+    test_kind(tmp_path, name, content, kind, says)
+
+
+@pytest.mark.parametrize(
     ("content", "seen"),
     [
-        (OLE + "WordDocument".encode("utf-16-le"), "Word 97-2003"),
-        (OLE + "Workbook".encode("utf-16-le"), "Excel 97-2003"),
-        (zipped("mimetype", content=b"application/vnd.oasis.opendocument.text"), "OpenDocument"),
-        (zipped("mimetype", content=b"application/epub+zip"), "EPUB"),
-        (zipped("photo.jpg", "b"), "a ZIP archive of 2 files"),
-        (b"{\\rtf1\\ansi hello}", "Rich Text"),
         (b"%!PS-Adobe-3.0\nshowpage", "PostScript"),
-        (b"\0\0\0\x18ftypheic\0\0\0\0", "HEIC"),
+        (b"\0\0\0\x18ftypisom\0\0\0\0", "a video"),
+        (ole("SomethingElse"), "an OLE compound file"),
         (b"\x7fELF\x02\x01\x01\0\0\0\0\0", "a Linux program"),
         (bytes(range(256)) * 4, "unknown binary content (first bytes: 00 01 02 03"),
     ],
@@ -94,11 +159,11 @@ def test_what_is_not_read_is_named(tmp_path: Path, content: bytes, seen: str) ->
     assert "pdf, image, docx" in str(caught.value)
 
 
-def test_encrypted_office_files_ask_for_a_password(tmp_path: Path) -> None:
-    path = tmp_path / "a.xlsx"
-    path.write_bytes(OLE + "EncryptedPackage".encode("utf-16-le"))
-    with pytest.raises(PasswordRequired):
-        detect(path)
+def test_the_name_is_the_owners_not_that_of_the_copy(tmp_path: Path) -> None:
+    path = tmp_path / "17"
+    path.write_bytes(b"a,b\n1,2")
+    assert detect(path).name == "text"
+    assert detect(path, "table.csv") == Kind("csv")
 
 
 @pytest.mark.parametrize("content", [b"", b" \r\n\t\n", b"\xef\xbb\xbf", b"\xff\xfe"])
@@ -111,6 +176,6 @@ def test_empty_files_are_named_so(tmp_path: Path, content: bytes) -> None:
 
 def test_half_an_office_file_is_broken_not_unknown(tmp_path: Path) -> None:
     path = tmp_path / "a.docx"
-    path.write_bytes(zipped("word/document.xml")[:60])
+    path.write_bytes(zipped("[Content_Types].xml", "word/document.xml")[:60])
     with pytest.raises(ReadingError, match="broken"):
         detect(path)

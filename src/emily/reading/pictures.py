@@ -1,0 +1,102 @@
+"""Pictures inside documents: read once, and set apart from the text around them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PIL import Image, UnidentifiedImageError
+
+from emily.errors import ReadingError
+from emily.reading.image import BROKEN, bound, flatten, recognised
+from emily.reading.pages import PictureReading
+
+if TYPE_CHECKING:
+    from emily.reading.source import Source
+
+__all__ = ["LEAST_SIDE", "Pictures"]
+
+LEAST_SIDE = 64
+"""Pixels of the shorter side; a smaller picture is an icon or a rule, and is passed over."""
+
+_MOST_BYTES = 64 << 20
+_END = "[/picture]"
+_HEADS = {
+    "ocr": "[picture, read by OCR]",
+    "vision": "[picture, described by a model]",
+    "unread": "[picture, not read]",
+}
+
+
+class Pictures:
+    """The pictures of one file. A picture is known by the SHA-256 of its bytes.
+
+    Attributes:
+        readings: the pictures met so far, each once, in order.
+        known: asks whether the archive holds a picture already; ``None`` if it does not.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._by_page: dict[int, int] = {}
+        self._seen: dict[bytes, PictureReading | None] = {}
+        self.known: Callable[[bytes], PictureReading | None] = lambda _: None
+
+    @property
+    def readings(self) -> tuple[PictureReading, ...]:
+        """The pictures met so far, each once, in order."""
+        return tuple(reading for reading in self._seen.values() if reading is not None)
+
+    def on_page(self, page: int) -> int:
+        """How many pictures stand on a page, too small ones left out."""
+        return self._by_page.get(page, 0)
+
+    def block(self, data: bytes, page: int) -> list[str]:
+        """Read a picture.
+
+        Args:
+            data: the picture's file.
+            page: number of the page that it stands on.
+
+        Returns:
+            The lines that stand in its place: what was read, between marks that say by which
+            route. None for a picture that is too small, holds nothing to read, or stood in this
+            document before.
+        """
+        digest = hashlib.sha256(data).digest()
+        if digest in self._seen:
+            if self._seen[digest] is not None:
+                self._by_page[page] = self.on_page(page) + 1
+            return []
+        reading = self.known(digest)
+        if reading is None:
+            reading = self._read(data, digest, page)
+        else:
+            reading = PictureReading(digest, page, reading.route, reading.text, reading.confidence)
+        self._seen[digest] = reading
+        if reading is None:
+            return []
+        self._by_page[page] = self.on_page(page) + 1
+        if reading.route == "blank":
+            return []
+        lines = reading.text.split("\n") if reading.text else []
+        return [_HEADS[reading.route], *lines, _END] if lines else [_HEADS[reading.route]]
+
+    def _read(self, data: bytes, digest: bytes, page: int) -> PictureReading | None:
+        """Read a picture that is new; ``None`` for one that is too small to tell anything."""
+        if len(data) > _MOST_BYTES:
+            return PictureReading(digest, page, "unread")
+        Image.MAX_IMAGE_PIXELS = None  # ``bound`` has a limit of its own
+        try:
+            with Image.open(io.BytesIO(data)) as image:
+                if min(image.size) < LEAST_SIDE:
+                    return None
+                bound(image)
+                upright = flatten(image)
+        except (UnidentifiedImageError, ReadingError, *BROKEN):  # EMF and WMF among them
+            return PictureReading(digest, page, "unread")
+        found = recognised(upright, self._source)
+        route = "blank" if found.route == "ocr" and not found.text.strip() else found.route
+        return PictureReading(digest, page, route, found.text.strip(), found.confidence)
