@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from lxml import etree, html
 
@@ -49,8 +49,15 @@ def read_html(source: Source) -> Draft:
     return Draft("html", "none", single_page(page), title, [warning] if warning else [])
 
 
-def html_text(markup: str) -> tuple[str, tuple[Table, ...], str | None]:
+def html_text(
+    markup: str, picture: Callable[[str], list[str]] | None = None
+) -> tuple[str, tuple[Table, ...], str | None]:
     """The visible text of HTML, with a blank line between blocks and one line per table row.
+
+    Args:
+        markup: the page.
+        picture: gives the lines that stand in place of a picture, by the value of its ``src``;
+            without it pictures are passed over.
 
     Returns:
         The text, the tables in it, and the content of ``<title>``.
@@ -74,7 +81,7 @@ def html_text(markup: str) -> tuple[str, tuple[Table, ...], str | None]:
         if named is not None
         else ""
     )
-    writer = _Writer()
+    writer = _Writer(picture)
     for event, element in _walk(root):
         writer.take(event, element)
     text, tables = writer.finish()
@@ -110,7 +117,8 @@ def _is_hidden(element: html.HtmlElement) -> bool:
 class _Writer:
     """Builds lines out of the events of a tree; tables inside of table cells stay in their cell."""
 
-    def __init__(self) -> None:
+    def __init__(self, picture: Callable[[str], list[str]] | None = None) -> None:
+        self.picture = picture
         self.lines: list[str] = []
         self.line: list[str] = []
         self.tables: list[Table] = []
@@ -131,6 +139,8 @@ class _Writer:
             self._text(element.text)
             if tag == "img" and element.get("alt"):
                 self._text(f" {element.get('alt')} ")
+            if tag == "img" and self.picture and (src := element.get("src")):
+                self._picture(self.picture(src))
         else:
             self._close(tag)
 
@@ -191,6 +201,15 @@ class _Writer:
                 self.line.append(line)
         else:
             self.line.append(_BLANKS.sub(" ", text))
+
+    def _picture(self, lines: list[str]) -> None:
+        if not lines:
+            return
+        if self.cells is not None:
+            self.line.append(f" {' '.join(lines)} ")
+        else:
+            self._block()
+            self.lines += [*lines, ""]
 
     def _take_line(self) -> str:
         text = "".join(self.line)
