@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import zipfile
 from dataclasses import dataclass
@@ -43,10 +44,10 @@ _SUFFIXES = {
     "eml": {".eml"},
     "msg": {".msg"},
     "mbox": {".mbox", ".mbx"},
-    "xml": {".xml"},
+    "xml": {".xml", ".nxml", ".fb2", ".opml", ".svg", ".rss", ".atom"},
     "json": {".json", ".jsonl", ".ndjson", ".geojson"},
     "notebook": {".ipynb"},
-    "signed": {".p7m"},
+    "signed": {".p7m", ".tsd"},
     "zip": {".zip"},
 }  # fmt: skip
 _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
@@ -96,12 +97,16 @@ _HTML_TAG = re.compile(
     re.IGNORECASE,
 )
 _XML_START = re.compile(rb"\s*(?:<\?xml\b|<!--|<!DOCTYPE\b|<[A-Za-z_][\w.:-]*[\s/>])")
-_INVOICE = re.compile(rb"<(?:[\w.-]+:)?FatturaElettronica[\s>]")
+_INVOICE = re.compile(rb"<(?:[\w.-]+:)?FatturaElettronica(?:Semplificata)?[\s>]")
 _ENVELOPE = re.compile(rb"\r?\n\r?\nFrom [^\r\n]*\d\d:\d\d[^\r\n]*\d{4}[^\r\n]*\r?\n[!-9;-~]+:")
-_SIGNED = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02"  # PKCS #7 signedData (RFC 2315)
-_SIGNED_TEXT = re.compile(
-    rb"\s*(?:-----BEGIN (?:PKCS7|CMS)-----|MI(?:AG|[A-Za-z0-9+/]{3,6}[BG]).*BgkqhkiG9w0BBwK)", re.S
+_SIGNED_KINDS = (  # object identifiers of CMS (RFC 5652) and of timestamped data (RFC 5544)
+    b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02",  # signed
+    b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x03",  # enveloped: its reader says so
+    b"\x06\x0b\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x01\x17",  # the same, authenticated
+    b"\x06\x0b\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x01\x1f",  # timestamped
 )
+_SIGNED_PEM = re.compile(rb"\s*-----BEGIN (?:PKCS7|CMS|PKCS #7 SIGNED DATA)-----")
+_SIGNED_TEXT = re.compile(rb"\s*(M[A-Za-z0-9+/\s]{60})")  # base64 of a sequence
 _HEIF_BRANDS = frozenset(
     {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1", "avif", "avis"}
 )
@@ -165,7 +170,7 @@ def _by_content(path: Path, head: bytes, suffix: str) -> str | None:
         return "rtf"
     if head.startswith(b"bplist0") and b"WebMainResource" in _read(path):
         return "webarchive"
-    if (head[:1] == b"\x30" and _SIGNED in head[:64]) or _SIGNED_TEXT.match(head[:256]):
+    if _is_signed(head):
         return "signed"
     if re.match(rb"[\s\xef\xbb\xbf]{0,64}%PDF-\d", head):
         return "pdf"
@@ -181,6 +186,17 @@ def _by_content(path: Path, head: bytes, suffix: str) -> str | None:
     if _is_binary(head):
         raise _unsupported(f"unknown binary content (first bytes: {head[:8].hex(' ')})")
     return None
+
+
+def _is_signed(head: bytes) -> bool:
+    """Whether it is CMS with a file inside of it: as bytes, in base64, or as PEM."""
+    if _SIGNED_PEM.match(head[:256]):
+        return True
+    text = _SIGNED_TEXT.match(head[:256])
+    if text is not None:
+        letters = b"".join(text[1].split())
+        head = base64.b64decode(letters[: len(letters) // 4 * 4])
+    return head[:1] == b"\x30" and any(kind in head[:64] for kind in _SIGNED_KINDS)
 
 
 def _text_kind(path: Path, head: bytes, suffix: str) -> str:
