@@ -39,7 +39,8 @@ def test_headers_and_attachments(source: Make, pages: Pages) -> None:
         "Il testo."
     )
     assert draft.title == "Preventivo: perché 1.200 €?"
-    assert draft.warnings == ["Attachments are not read: è.pdf, a mail (Inner)."]
+    assert draft.warnings == []
+    assert [enclosed.name for enclosed in draft.enclosed] == ["è.pdf", "Inner.eml"]
 
 
 def test_html_is_read_where_there_is_no_text(source: Make, pages: Pages) -> None:
