@@ -32,7 +32,8 @@ _LABELS = {
     "IBAN": "IBAN", "ABI": "ABI", "CAB": "CAB", "IstitutoFinanziario": "Banca",
     "DataRiferimentoTerminiPagamento": "Decorrenza", "GiorniTerminiPagamento": "Giorni",
     "ModalitaPagamento": "Modalità", "CondizioniPagamento": "Condizioni",
-    "CodicePagamento": "Codice pagamento", "RegimeFiscale": "Regime fiscale",
+    "CodicePagamento": "Codice pagamento", "RegimeFiscale": "Regime fiscale", "NumeroREA": "Numero REA", "AlCassa": "Aliquota %",
+    "AliquotaRitenuta": "Aliquota %",
     "ImportoTotaleDocumento": "Totale documento", "EsigibilitaIVA": "Esigibilità IVA",
     "AliquotaIVA": "Aliquota IVA %", "Divisa": "Divisa", "PECDestinatario": "PEC",
     "CodiceDestinatario": "Codice destinatario", "CodUfficioPostale": "Ufficio postale",
@@ -61,11 +62,16 @@ class Sheet:
         self.field("Numero", number)
         self.field("Data", date)
         self.field("Divisa", self.take(general, "Divisa"))
+        for cause in children(general, "Causale"):
+            self.field("Causale", self.mark(cause))
         transmission = child(header, "DatiTrasmissione")
         form = self.take(transmission, "FormatoTrasmissione") or (root.get("versione") or "")
         self.field("Formato", f"{form} {FORMATS.get(form, '')}".strip())
         self.field("Codice destinatario", self.take(transmission, "CodiceDestinatario"))
         self.field("PEC destinatario", self.take(transmission, "PECDestinatario"))
+        sender = child(transmission, "IdTrasmittente")
+        self.field("Trasmittente", self.take(sender, "IdPaese") + self.take(sender, "IdCodice"))
+        self.field("Progressivo invio", self.take(transmission, "ProgressivoInvio"))
         for name, title in (
             ("CedentePrestatore", "Cedente/prestatore (fornitore)"),
             ("RappresentanteFiscale", "Rappresentante fiscale"),
@@ -73,8 +79,6 @@ class Sheet:
             ("TerzoIntermediarioOSoggettoEmittente", "Terzo intermediario o soggetto emittente"),
         ):
             self.party(child(header, name), title)
-        for cause in children(general, "Causale"):
-            self.field("Causale", self.mark(cause))
         self.references(child(body, "DatiGenerali"))
         self.goods(body)
         self.totals(general)
