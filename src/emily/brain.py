@@ -28,7 +28,7 @@ from emily.indexing.prepare import Preparer
 from emily.indexing.report import AddReport, FileOutcome
 from emily.indexing.text import DocumentText, PageSpan, TableSpan
 from emily.measure.health import Check, Status, examine, examine_without_database, take_stock
-from emily.models import Embedder, UseEmbedder
+from emily.models import Embedder, UseEmbedder, VisionModel
 from emily.reading.walk import refuse_empty, walk
 from emily.retrieval.answer import Answer
 from emily.retrieval.retriever import Retriever
@@ -81,6 +81,7 @@ class Brain:
         embedder: Embedder,
         languages: LanguageDetector,
         reader: Reader | None = None,
+        vision: VisionModel | None = None,
     ) -> None:
         """Join the rooms; ``Brain.open`` makes the parts.
 
@@ -90,11 +91,13 @@ class Brain:
             embedder: of documents and questions.
             languages: tells the language of documents, chunks and questions.
             reader: of files; without one it is made when the first file is added.
+            vision: reads what OCR cannot, if there is one.
         """
         self.settings = settings
         self._database = database
         self._embedder = embedder
         self._reader = reader
+        self._vision = vision
         self._languages = languages
         self._preparer = Preparer(embedder, languages, settings)
         self._originals = Originals(settings.home / "originals")
@@ -155,12 +158,17 @@ class Brain:
         self,
         paths: Sequence[Path | str],
         *,
+        passwords: Sequence[str] = (),
         progress: Callable[[Progress], None] | None = None,
     ) -> AddReport:
         """Add files and folders. A file that fails stops no other.
 
+        What lies inside of a file (attachments, members of an archive, messages of a mailbox)
+        becomes documents of its own, which point back to it.
+
         Args:
             paths: files, or folders that are searched whole.
+            passwords: tried on files that are encrypted; never stored.
             progress: called when a file is begun and when it is finished.
 
         Raises:
@@ -171,25 +179,51 @@ class Brain:
         refuse_empty(paths)
         tell = progress or (lambda _: None)
         found = await asyncio.to_thread(lambda: tuple(walk(paths, self.settings.home)))
-        intake = Intake(self._files(), self._preparer, self._archive, self._originals)
+        intake = Intake(
+            self._files(),
+            self._preparer,
+            self._archive,
+            self._originals,
+            passwords,
+            self._sight(),
+            _reading_engine(self.settings),
+        )
         outcomes: list[FileOutcome] = []
+        total = len(found)
         ready: asyncio.Queue[Opened | FileOutcome | None] = asyncio.Queue(_AHEAD)
 
         async def read() -> None:
             for item in found:
                 if item.state == "file":
-                    tell(Progress(item.path, len(outcomes), len(found)))
+                    tell(Progress(item.path, len(outcomes), total))
                     await ready.put(await intake.open(item.path))
                 else:
                     await ready.put(FileOutcome(item.path, item.state, None, item.reason))
             await ready.put(None)
 
+        def finished(outcome: FileOutcome) -> None:
+            outcomes.append(outcome)
+            tell(Progress(outcome.path, len(outcomes), total, outcome))
+
+        async def take(item: Opened | FileOutcome) -> FileOutcome:
+            """Put in a file and what lies inside of it, which is finished first."""
+            nonlocal total
+            if isinstance(item, FileOutcome):
+                return item
+            outcome = await intake.put(item)
+            inner = []
+            parts = list(intake.parts(item, outcome))
+            total += len(parts)
+            for part in parts:
+                tell(Progress(part.shown, len(outcomes), total))
+                inner.append(await take(await intake.open(part.path, part.enclosure)))
+                finished(inner[-1])
+            return await intake.finish(item, outcome, inner)
+
         reading = asyncio.create_task(read())
         try:
             while (item := await _next(ready, reading)) is not None:
-                outcome = item if isinstance(item, FileOutcome) else await intake.put(item)
-                outcomes.append(outcome)
-                tell(Progress(outcome.path, len(outcomes), len(found), outcome))
+                finished(await take(item))
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
@@ -246,8 +280,7 @@ class Brain:
         """
         identity = await self._catalogue.resolve(document)
         detail = await self._catalogue.detail(identity)
-        digest = await self._archive.remove(identity)
-        if digest is not None:
+        for digest in await self._archive.remove(identity):
             await asyncio.to_thread(self._originals.forget, digest)
         return detail.info
 
@@ -294,6 +327,12 @@ class Brain:
             self._reader = _reader(self.settings)
         return self._reader
 
+    def _sight(self) -> VisionModel | None:
+        """The vision model; made when a file is added, for questions need none."""
+        if self._vision is None and self.settings.vision != "none":
+            self._vision = _vision(self.settings)
+        return self._vision
+
     async def _close(self) -> None:
         if self._reader is not None:
             await self._reader.close()
@@ -326,12 +365,35 @@ def _reader(settings: Settings) -> Reader:
     from emily.reading.reader import Reader
 
     return Reader(
+        spool=settings.home / "spool",
         seconds=settings.reading_seconds,
         memory_mb=settings.reading_memory_mb,
         file_mb=settings.reading_file_mb,
         ocr=settings.ocr,
+        ocr_engine=settings.ocr_engine,
         threads=settings.threads,
         languages=settings.languages,
+    )
+
+
+def _reading_engine(settings: Settings) -> str:
+    """What pictures are read by; a picture that another one read is read again."""
+    ocr = settings.ocr_engine if settings.ocr else "none"
+    vision = settings.vision if settings.vision == "none" else settings.vision_model
+    return f"{ocr};{vision}"
+
+
+def _vision(settings: Settings) -> VisionModel | None:
+    from emily.models.vision import vision_model
+
+    return vision_model(
+        settings.vision,
+        settings.vision_url,
+        settings.vision_model,
+        seconds=settings.vision_seconds,
+        tokens=settings.vision_tokens,
+        allowed=settings.allowed_servers,
+        key=None if settings.vision_key is None else settings.vision_key.get_secret_value(),
     )
 
 

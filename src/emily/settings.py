@@ -16,6 +16,7 @@ import platformdirs
 from pydantic import (
     BeforeValidator,
     Field,
+    SecretStr,
     StringConstraints,
     ValidationError,
     model_validator,
@@ -33,7 +34,9 @@ from emily.errors import SettingError
 __all__ = [
     "Fusion",
     "LexicalScore",
+    "OcrEngine",
     "Settings",
+    "VisionApi",
     "home_folder",
     "load_settings",
     "private_folder",
@@ -42,6 +45,8 @@ __all__ = [
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
 LexicalScore = Literal["bm25", "lexemes"]
 Fusion = Literal["sum", "rrf"]
+OcrEngine = Literal["rapidocr", "tesseract", "apple"]
+VisionApi = Literal["none", "ollama", "openai"]
 
 
 def _setting(default: Any, help: str, *, stale: str | None = None, **bounds: Any) -> Any:  # noqa: A002
@@ -125,6 +130,24 @@ class Settings(BaseSettings):
         50, "Largest overlap of two chunks, tokens of the embedder.", stale="chunks", ge=0, le=200
     )
     ocr: bool = _setting(True, "Read scanned pages and images by OCR.", stale="scanned pages")
+    ocr_engine: OcrEngine = _setting(
+        "rapidocr", "What reads them: rapidocr (bundled), tesseract, apple (macOS, with an extra)."
+    )
+    vision: VisionApi = _setting(
+        "none", "Server of a vision model for what OCR cannot read: none, ollama, openai."
+    )
+    vision_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]")] = _setting(
+        "http://127.0.0.1:11434", "Address of that server."
+    )
+    vision_model: Annotated[str, StringConstraints(min_length=1)] = _setting(
+        "qwen3-vl:8b-instruct", "Vision model to ask for."
+    )
+    vision_key: SecretStr | None = _setting(None, "Key of that server, where it wants one.")
+    vision_seconds: int = _setting(120, "Longest wait for one picture, seconds.", ge=1, le=3600)
+    vision_tokens: int = _setting(1500, "Longest answer of the vision model.", ge=64, le=16_384)
+    allowed_servers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = _setting(
+        (), "Names of servers elsewhere that may be sent what you keep; others are refused."
+    )
     reading_seconds: int = _setting(600, "Longest time to read one file, seconds.", ge=5, le=86_400)
     reading_memory_mb: int = _setting(
         3072, "Most memory that reading one file may take, MiB.", ge=512, le=65_536

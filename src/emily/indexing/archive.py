@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from pgvector import HalfVector
@@ -21,84 +20,16 @@ from emily.indexing.derived import (
     run,
     write_derived,
 )
+from emily.indexing.files import FileFacts, Twin, Written, is_there
+from emily.indexing.pictures import forget_pictures, write_pictures
 from emily.indexing.prepare import PreparedDocument
 from emily.indexing.report import Outcome
 from emily.indexing.text import DocumentText
 from emily.models.protocols import ModelIdentity
+from emily.reading.pages import Facts, PictureReading
 from emily.store import Connection, Database, statement
 
-__all__ = ["Archive", "FileFacts", "Twin", "Written", "storable"]
-
-
-@dataclass(frozen=True, slots=True)
-class FileFacts:
-    """What is known of a file beside its text.
-
-    Attributes:
-        path: absolute; undecodable bytes of its name as surrogate escapes.
-        sha256: digest of its bytes.
-        bytes: its size.
-        kind: format as decided by content.
-        title: the title it gives itself, or ``None``.
-        warnings: what of it was not read.
-    """
-
-    path: Path
-    sha256: bytes
-    bytes: int
-    kind: str = ""
-    title: str | None = None
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """File name as the store can hold it."""
-        return storable(self.path.name)
-
-    @property
-    def stored_path(self) -> str:
-        """Path as the store can hold it."""
-        return storable(str(self.path))
-
-
-@dataclass(frozen=True, slots=True)
-class Twin:
-    """A document that shares a file's path, bytes or text.
-
-    Attributes:
-        id: the document.
-        name: its name.
-        paths: where its file lies, the path that is cited first.
-        same_path: it is known by the file's path.
-        same_bytes: it has the file's bytes.
-        same_text: it has the file's text, cosmetic differences aside.
-        current: it was read whole, and indexed by the present model with the present settings.
-    """
-
-    id: int
-    name: str
-    paths: tuple[str, ...]
-    same_path: bool
-    same_bytes: bool
-    same_text: bool
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What writing a file came to.
-
-    Attributes:
-        outcome: ``added``, ``replaced``, ``unchanged`` or ``duplicate``.
-        document: the document that holds its content.
-        twin: of a duplicate, the document that was there.
-        forgotten: SHA-256 of a file that no document needs any longer.
-    """
-
-    outcome: Outcome
-    document: int
-    twin: Twin | None = None
-    forgotten: bytes | None = None
+__all__ = ["Archive"]
 
 
 class Archive:
@@ -137,9 +68,23 @@ class Archive:
         await self._database.run(work, idempotent=True)
 
     async def write(
-        self, file: FileFacts, text: DocumentText, text_sha256: bytes, prepared: PreparedDocument
+        self,
+        file: FileFacts,
+        text: DocumentText,
+        text_sha256: bytes,
+        prepared: PreparedDocument,
+        pictures: Sequence[PictureReading] = (),
+        engine: str = "",
     ) -> Written:
         """Put a file in: as a new document, in place of the one at its path, or not at all.
+
+        Args:
+            file: what is known of it.
+            text: of all its pages.
+            text_sha256: of the text without cosmetic differences, and of the files inside of it.
+            prepared: what is derived from the text.
+            pictures: that it holds.
+            engine: what these were read by.
 
         Safe against two adds at once: what is a duplicate is decided inside the transaction.
 
@@ -163,7 +108,7 @@ class Archive:
                 None,
             )
             if other is not None:
-                forgotten = None
+                forgotten: tuple[bytes, ...] = ()
                 if own is not None and own.paths == (file.stored_path,):
                     forgotten = await _forget(connection, own.id)
                 await self._link(connection, file, other)
@@ -187,20 +132,23 @@ class Archive:
                 "name_vector": _half(prepared.name_vector),
                 "model_id": model_id,
                 "fingerprint": self._fingerprint,
+                "parts_open": file.parts,
+                **await _described(connection, file.facts),
             }
             outcome: Outcome = "added"
-            forgotten = None
+            forgotten = ()
             if own is not None and own.paths == (file.stored_path,):
                 outcome, document = "replaced", own.id
                 if not own.same_bytes:
                     old = await row(connection, "file_of", {"document_id": document})
-                    forgotten = bytes(old["file_sha256"])
+                    forgotten = (bytes(old["file_sha256"]),)
                 await forget_derived(connection, document, pages=True)
                 await run(connection, "replace_document", {**values, "id": document})
             else:
                 document = (await row(connection, "add_document", values))["id"]
                 await _add_source(connection, file, document)
             await copy_pages(connection, document, text)
+            await write_pictures(connection, document, pictures, engine)
             await write_derived(connection, document, model_id, prepared, vectors, self._embed)
             await run(connection, "bump_revision")
             return Written(outcome, document, forgotten=forgotten)
@@ -233,16 +181,56 @@ class Archive:
 
         return await self._database.run(work, idempotent=True)
 
-    async def remove(self, document: int) -> bytes | None:
-        """Forget a document whole; gives its file's SHA-256, ``None`` if it was not there."""
+    async def remove(self, document: int) -> tuple[bytes, ...]:
+        """Forget a document whole, and those inside of it that lie nowhere else.
 
-        async def work(connection: Connection) -> bytes | None:
+        Returns:
+            SHA-256 of the files that went; none if it was not there.
+        """
+
+        async def work(connection: Connection) -> tuple[bytes, ...]:
             await run(connection, "lock_archive")
-            sha256 = await _forget(connection, document)
+            forgotten = await _forget(connection, document)
             await run(connection, "bump_revision")
-            return sha256
+            return forgotten
 
         return await self._database.run(work)
+
+    async def finish_parts(
+        self, document: int, paths: Sequence[str], warnings: Sequence[str]
+    ) -> tuple[bytes, ...]:
+        """Note that the files inside of a document are all taken in.
+
+        What lay inside of an earlier content of it, and nowhere else, is forgotten.
+
+        Args:
+            document: the outer one.
+            paths: stored paths of those that it holds now.
+            warnings: about those that could not be read.
+
+        Returns:
+            SHA-256 of the files that went.
+        """
+
+        async def work(connection: Connection) -> tuple[bytes, ...]:
+            await run(connection, "lock_archive")
+            values = {"document_id": document, "paths": list(paths), "warnings": list(warnings)}
+            await run(connection, "forget_parts", values)
+            await run(connection, "close_parts", values)
+            forgotten = await _forget_orphans(connection)
+            await run(connection, "bump_revision")
+            return forgotten
+
+        return await self._database.run(work, idempotent=True)
+
+    async def picture(self, sha256: bytes, engine: str) -> PictureReading | None:
+        """What was read in a picture by the present engine, if it was."""
+        found = await self._database.fetch_one(
+            "known_picture", {"sha256": sha256, "engine": engine}
+        )
+        if found is None:
+            return None
+        return PictureReading(sha256, 1, found["route"], found["text"], found["confidence"])
 
     def _parameters(self, file: FileFacts, text_sha256: bytes | None) -> dict[str, Any]:
         """What ``find_twins`` is given."""
@@ -270,7 +258,7 @@ class Archive:
         ]
 
     async def _link(self, connection: Connection, file: FileFacts, twin: Twin) -> None:
-        gone = [path for path in twin.paths if not Path(path).exists()]
+        gone = [path for path in twin.paths if not is_there(path)]
         await _add_source(connection, file, twin.id)
         await run(connection, "forget_sources", {"document_id": twin.id, "paths": gone})
 
@@ -282,24 +270,70 @@ class Archive:
         return await asyncio.to_thread(embed_words, self._embed, surfaces)
 
 
-def storable(text: str) -> str:
-    """Text as PostgreSQL can hold it: surrogate escapes as ``\\udcNN``, no NUL."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "")
-
-
 def _half(vector: Vector | None) -> HalfVector | None:
     return None if vector is None else HalfVector(vector)
 
 
 async def _add_source(connection: Connection, file: FileFacts, document: int) -> None:
-    await run(connection, "add_source", {"path": file.stored_path, "document_id": document})
+    outer = file.enclosure
+    values = {
+        "path": file.stored_path,
+        "document_id": document,
+        "parent_id": None if outer is None else outer.parent,
+        "place": None if outer is None else outer.place,
+    }
+    await run(connection, "add_source", values)
 
 
-async def _forget(connection: Connection, document: int) -> bytes | None:
+async def _forget(connection: Connection, document: int) -> tuple[bytes, ...]:
+    """Forget a document, and those that lay inside of it alone; SHA-256 of their files."""
+    return (
+        *await _forget_one(connection, document),
+        *await _forget_orphans(connection),
+    )
+
+
+async def _forget_orphans(connection: Connection) -> tuple[bytes, ...]:
+    """Forget documents that lie nowhere: the file that held them is gone or holds others now."""
+    forgotten: list[bytes] = []
+    while True:  # an orphan may have held others
+        cursor = await connection.execute(statement("orphans"))
+        orphans = await cursor.fetchall()
+        if not orphans:
+            return tuple(forgotten)
+        for orphan in orphans:
+            forgotten += await _forget_one(connection, orphan["id"])
+
+
+async def _forget_one(connection: Connection, document: int) -> tuple[bytes, ...]:
     await run(connection, "forget_words", {"document_id": document})
+    await forget_pictures(connection, document)
     cursor = await connection.execute(statement("forget_document"), {"document_id": document})
-    row = await cursor.fetchone()
-    return bytes(row["file_sha256"]) if row else None
+    gone = await cursor.fetchone()
+    return (bytes(gone["file_sha256"]),) if gone else ()
+
+
+async def _described(connection: Connection, facts: Facts) -> dict[str, Any]:
+    """The columns of a document's facts; a mail joins the thread of what it answers."""
+    thread = None
+    if facts.message_id is not None:
+        known = {"message_id": facts.message_id, "references": list(facts.references)}
+        cursor = await connection.execute(statement("thread_of"), known)
+        found = await cursor.fetchone()
+        first = facts.references[0] if facts.references else facts.message_id
+        thread = found["thread"] if found else first
+        if thread != facts.message_id:
+            await run(connection, "join_thread", {**known, "thread": thread})
+    return {
+        "author": facts.author,
+        "dated": facts.date,
+        "date_source": facts.date_source,
+        "correspondents": json.dumps(
+            [[person.role, person.name, person.address] for person in facts.correspondents]
+        ),
+        "message_id": facts.message_id,
+        "thread": thread,
+    }
 
 
 def _tables_as_json(text: DocumentText) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from emily.errors import AmbiguousDocument, UnknownDocument
-from emily.indexing.archive import storable
+from emily.indexing.files import storable
 from emily.store import Database
 
 __all__ = ["Catalogue", "DocumentDetail", "DocumentInfo", "PageInfo"]

@@ -133,11 +133,23 @@ async def forget_derived(connection: Connection, document: int, *, pages: bool) 
 
 async def copy_pages(connection: Connection, document: int, text: DocumentText) -> None:
     """Write the pages of a document whose row is there."""
-    columns = "COPY page (document_id, number, start_at, end_at, route, warning) FROM STDIN"
+    columns = (
+        "COPY page (document_id, number, start_at, end_at, route, warning, confidence, pictures) "
+        "FROM STDIN"
+    )
     async with connection.cursor() as cursor, cursor.copy(columns) as copy:
         for page in text.pages:
             await copy.write_row(
-                (document, page.number, page.start, page.end, page.route, page.warning)
+                (
+                    document,
+                    page.number,
+                    page.start,
+                    page.end,
+                    page.route,
+                    page.warning,
+                    page.confidence,
+                    page.pictures,
+                )
             )
 
 

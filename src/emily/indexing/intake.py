@@ -1,34 +1,49 @@
 """Intake: one file on its way into the archive.
 
 In two steps, so that the next file is read while this one is embedded: ``open`` looks whether
-the archive knows the file and reads it, ``put`` indexes what was read.
+the archive knows the file and reads it, ``put`` indexes what was read. Files inside of a file
+follow it, each by the same two steps: ``parts`` gives them, ``finish`` ends them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emily.errors import ReadingError, StoreError, StoreUnavailable
-from emily.indexing.archive import Archive, FileFacts, Twin
+from emily.errors import (
+    EmptyDocument,
+    ModelError,
+    PasswordRequired,
+    ReadingError,
+    StoreError,
+    StoreUnavailable,
+    UnsupportedKind,
+)
+from emily.indexing.archive import Archive
+from emily.indexing.files import INSIDE, Enclosure, FileFacts, Twin, is_there
 from emily.indexing.normalise import fingerprint_text
 from emily.indexing.originals import Originals, file_sha256
 from emily.indexing.prepare import Preparer
-from emily.indexing.report import FileOutcome
+from emily.indexing.report import FileOutcome, State
 from emily.indexing.text import DocumentText
-from emily.reading.pages import Reading
+from emily.reading.pages import Attachment, PictureReading, Reading
 from emily.store import is_refused_content
 
 if TYPE_CHECKING:
+    from emily.models.protocols import VisionModel
     from emily.reading.reader import Reader
 
-__all__ = ["Intake", "Opened"]
+__all__ = ["Intake", "Opened", "Part"]
 
 # A file that is being written is waited for: looked at again this often, this far apart.
 _LOOKS, _PAUSE_SECONDS = 10, 0.5
+_DEEPEST = 4  # files inside of files inside of files; what lies deeper is named and left out
+_MOST_WARNINGS = 100  # about the files inside of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,39 +54,158 @@ class Opened:
     reading: Reading
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file inside of a file that was taken in.
+
+    Attributes:
+        path: where its bytes lie meanwhile.
+        enclosure: its place.
+    """
+
+    path: Path
+    enclosure: Enclosure
+
+    @property
+    def shown(self) -> Path:
+        """Its path as it is cited."""
+        return Path(self.enclosure.path)
+
+
 class Intake:
-    """Takes files in, one by one."""
+    """Takes files in, one by one.
+
+    Args:
+        reader: of files.
+        preparer: of what is indexed.
+        archive: that it is written to.
+        originals: where copies are kept.
+        passwords: tried on what is encrypted.
+        vision: reads what OCR cannot; ``None`` where none is configured.
+        engine: what pictures are read by; what another one read is read again.
+    """
 
     def __init__(
-        self, reader: Reader, preparer: Preparer, archive: Archive, originals: Originals
+        self,
+        reader: Reader,
+        preparer: Preparer,
+        archive: Archive,
+        originals: Originals,
+        passwords: Sequence[str] = (),
+        vision: VisionModel | None = None,
+        engine: str = "",
     ) -> None:
         self._reader = reader
         self._preparer = preparer
         self._archive = archive
         self._originals = originals
+        self._passwords = tuple(passwords)
+        self._vision = vision
+        self._engine = engine
 
-    async def open(self, path: Path) -> Opened | FileOutcome:
+    async def known(self, sha256: bytes) -> PictureReading | None:
+        """What the archive holds of a picture (``emily.reading.process.Services``)."""
+        return await self._archive.picture(sha256, self._engine)
+
+    async def see(self, image: bytes) -> str:
+        """What the vision model reads in a picture (``emily.reading.process.Services``).
+
+        Raises:
+            ReadingError: it failed, or there is none.
+        """
+        if self._vision is None:
+            raise ReadingError("no vision model is configured")
+        try:
+            return await self._vision.read(image)
+        except ModelError as error:
+            raise ReadingError(str(error)) from None
+
+    async def open(self, path: Path, enclosure: Enclosure | None = None) -> Opened | FileOutcome:
         """Read a file that the archive does not know yet; what is known needs no reading.
+
+        Args:
+            path: where it lies.
+            enclosure: its place in another file, if it is none of its own.
 
         Raises:
             StoreUnavailable: the database cannot be reached.
         """
+        facts = FileFacts(path, b"\0" * 32, 0, enclosure=enclosure)
         try:
             for _ in range(_LOOKS):
                 before = _state(path)
-                facts = FileFacts(path, await asyncio.to_thread(file_sha256, path), before[0])
+                digest = await asyncio.to_thread(file_sha256, path)
+                facts = FileFacts(path, digest, before[0], enclosure=enclosure)
                 known = await self._known(facts)
                 if known is not None:
                     return known
-                reading = await self._reader.read(path)
+                reading = await self._reader.read(
+                    path,
+                    name=facts.name,
+                    passwords=self._passwords,
+                    services=self,
+                    sees=self._vision is not None,
+                )
                 if _state(path) == before:
                     return Opened(_described(facts, reading), reading)
+                self._reader.release(reading)
                 await asyncio.sleep(_PAUSE_SECONDS)
+        except PasswordRequired as error:
+            return await self._failed(facts, str(error), "needs a password")
+        except (UnsupportedKind, EmptyDocument) as error:
+            if enclosure is not None:  # a signature, a film: nobody's mistake, and said
+                shown, outer = _shown(facts), _inside(facts)
+                return FileOutcome(shown, "ignored", None, str(error), inside=outer)
+            return await self._failed(facts, str(error))
         except ReadingError as error:
-            return await self._failed(path, str(error))
+            return await self._failed(facts, str(error))
         except OSError as error:
-            return await self._failed(path, f"It cannot be read: {error.strerror or error}")
-        return await self._failed(path, "It keeps changing; add it again when it is complete.")
+            return await self._failed(facts, f"It cannot be read: {error.strerror or error}")
+        return await self._failed(facts, "It keeps changing; add it again when it is complete.")
+
+    def parts(self, opened: Opened, outcome: FileOutcome) -> Iterator[Part]:
+        """The files inside of a file that was put in."""
+        if outcome.document is None or outcome.outcome not in {"added", "replaced"}:
+            return
+        outer = opened.file.stored_path
+        if outer.count(INSIDE) >= _DEEPEST:
+            return
+        named = Counter(attachment.name for attachment in opened.reading.attachments)
+        for attachment in opened.reading.attachments:
+            name = attachment.name
+            if named[name] > 1:
+                name = f"{attachment.place}/{name}"
+            yield Part(attachment.path, Enclosure(outcome.document, attachment.place, name, outer))
+
+    async def finish(
+        self, opened: Opened, outcome: FileOutcome, parts: Sequence[FileOutcome]
+    ) -> FileOutcome:
+        """Note what came of the files inside of a file, and remove their bytes from the disk.
+
+        Returns:
+            the outcome of the outer file, which names those that were not read.
+        """
+        self._reader.release(opened.reading)
+        if outcome.document is None or outcome.outcome not in {"added", "replaced"}:
+            return outcome
+        warnings = [
+            f"{part.path.name} inside of it is not read: {part.reason}"
+            for part in parts
+            if part.outcome in {"failed", "ignored"}
+        ]
+        if opened.reading.attachments and not parts:
+            warnings.append("The files inside of it are not read: they are nested too deeply.")
+        if len(warnings) > _MOST_WARNINGS:
+            more = len(warnings) - _MOST_WARNINGS
+            warnings[_MOST_WARNINGS:] = [f"{more:,} more files inside of it are not read."]
+        for digest in await self._archive.finish_parts(
+            outcome.document, [str(part.path) for part in parts], warnings
+        ):
+            self._originals.forget(digest)
+        if not warnings:
+            return outcome
+        reason = " ".join(filter(None, [outcome.reason, *warnings[:3]]))
+        return replace(outcome, reason=reason, state="in part")
 
     async def put(self, opened: Opened) -> FileOutcome:
         """Index a file that was read.
@@ -83,45 +217,51 @@ class Intake:
         file = opened.file
         text = await asyncio.to_thread(DocumentText.from_reading, opened.reading)
         if not text.text.strip():
-            return await self._failed(file.path, "It was read and holds no text.")
+            return await self._failed(file, "It was read and holds no text.")
         if len(text.text) > self._preparer.most_characters:
             return await self._failed(
-                file.path,
+                file,
                 f"Its text has {len(text.text):,} characters, and at most "
                 f"{self._preparer.most_characters:,} are indexed (setting document_characters).",
             )
         prepared = await self._preparer.prepared(text, file.name)
-        digest = hashlib.sha256(fingerprint_text(text.text).encode("utf-8")).digest()
+        digest = await asyncio.to_thread(_text_sha256, text.text, opened.reading.attachments)
         try:
             await asyncio.to_thread(self._originals.keep, file.path, file.sha256)
         except OSError as error:
             return await self._failed(
-                file.path, f"Its copy cannot be kept in {self._originals.folder}: {error}"
+                file, f"Its copy cannot be kept in {self._originals.folder}: {error}"
             )
         except ValueError as error:
-            return await self._failed(file.path, str(error))
+            return await self._failed(file, str(error))
         try:
-            written = await self._archive.write(file, text, digest, prepared)
+            written = await self._archive.write(
+                file, text, digest, prepared, opened.reading.pictures, self._engine
+            )
         except StoreUnavailable:
             raise
         except StoreError as error:
             if not is_refused_content(error):
                 raise
             self._originals.forget(file.sha256)
-            return await self._failed(file.path, f"The database does not take it: {error}")
-        if written.forgotten is not None:
-            self._originals.forget(written.forgotten)
+            return await self._failed(file, f"The database does not take it: {error}")
+        for gone in written.forgotten:
+            self._originals.forget(gone)
         if written.twin is not None:
             if not written.twin.same_bytes:
                 self._originals.forget(file.sha256)
-            return _duplicate(file.path, written.twin)
+            return _duplicate(file, written.twin)
+        missing = _not_read(opened.reading, prepared.failures)
+        whole = all(page.route != "unread" for page in opened.reading.pages)
         return FileOutcome(
-            path=file.path,
+            path=_shown(file),
             outcome=written.outcome,
             document=written.document,
-            reason=_not_read(opened.reading, prepared.failures),
+            reason=missing,
             chunks=len(prepared.chunks),
             pages=len(text.pages),
+            state="read" if whole else "in part",
+            inside=_inside(file),
         )
 
     async def _known(self, file: FileFacts) -> FileOutcome | None:
@@ -130,20 +270,36 @@ class Intake:
         if same is None or not same.current:
             return None
         if same.same_path:
-            return FileOutcome(file.path, "unchanged", same.id)
+            return FileOutcome(_shown(file), "unchanged", same.id, inside=_inside(file))
         if any(twin.same_path for twin in twins):
             return None  # the file at this path changed into a copy: decided when it is written
         await self._archive.link(file, same)
-        return _duplicate(file.path, same)
+        return _duplicate(file, same)
 
-    async def _failed(self, path: Path, reason: str) -> FileOutcome:
+    async def _failed(self, file: FileFacts, reason: str, state: State = "failed") -> FileOutcome:
         """A failure; an earlier content of the file stays findable, and that is said."""
-        facts = FileFacts(path, b"\0" * 32, 0)
-        known = [twin for twin in await self._archive.twins(facts) if twin.same_path]
-        if known:
-            reason += f" The archive still holds its earlier content (document {known[0].id})."
-            return FileOutcome(path, "failed", known[0].id, reason)
-        return FileOutcome(path, "failed", None, reason)
+        twins = await self._archive.twins(replace(file, sha256=b"\0" * 32))
+        known = next((twin.id for twin in twins if twin.same_path), None)
+        if known is not None:
+            reason += f" The archive still holds its earlier content (document {known})."
+        return FileOutcome(_shown(file), "failed", known, reason, state=state, inside=_inside(file))
+
+
+def _shown(file: FileFacts) -> Path:
+    """The path that the owner knows."""
+    return file.path if file.enclosure is None else Path(file.stored_path)
+
+
+def _inside(file: FileFacts) -> Path | None:
+    return None if file.enclosure is None else Path(file.enclosure.outer)
+
+
+def _text_sha256(text: str, attachments: Sequence[Attachment]) -> bytes:
+    """What tells one document from another: its text, and the files inside of it."""
+    digest = hashlib.sha256(fingerprint_text(text).encode("utf-8"))
+    for attachment in attachments:
+        digest.update(file_sha256(attachment.path))
+    return digest.digest()
 
 
 def _state(path: Path) -> tuple[int, int]:
@@ -160,18 +316,21 @@ def _described(file: FileFacts, reading: Reading) -> FileFacts:
         kind=reading.kind,
         title=reading.title,
         warnings=(*reading.warnings, *pages),
+        facts=reading.facts,
+        enclosure=file.enclosure,
+        parts=len(reading.attachments),
     )
 
 
-def _duplicate(path: Path, twin: Twin) -> FileOutcome:
+def _duplicate(file: FileFacts, twin: Twin) -> FileOutcome:
     same = "bytes" if twin.same_bytes else "text"
-    gone = [known for known in twin.paths if known != str(path) and not Path(known).exists()]
+    gone = [known for known in twin.paths if known != file.stored_path and not is_there(known)]
     reason = (
         f"Moved: it was {gone[0]}."
         if gone and twin.same_bytes
         else f"The same {same} as document {twin.id}, {twin.name}."
     )
-    return FileOutcome(path, "duplicate", twin.id, reason)
+    return FileOutcome(_shown(file), "duplicate", twin.id, reason, inside=_inside(file))
 
 
 def _not_read(reading: Reading, failures: tuple[str, ...]) -> str | None:

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["AddReport", "FileOutcome", "Outcome"]
+__all__ = ["AddReport", "FileOutcome", "Outcome", "State"]
+
+State = Literal["read", "in part", "failed", "needs a password"]
+"""How far a file was read."""
 
 Outcome = Literal["added", "replaced", "unchanged", "duplicate", "failed", "ignored"]
 
@@ -25,6 +28,9 @@ class FileOutcome:
         reason: why it failed, was ignored or is a duplicate; what of it was not read.
         chunks: chunks written for it.
         pages: pages read.
+        state: how far it was read: ``read``, ``in part`` (``reason`` names what is missing),
+            ``failed`` or ``needs a password``; ``None`` where it was not read now.
+        inside: path of the file that it lies in, for an attachment or a packed file.
     """
 
     path: Path
@@ -33,6 +39,8 @@ class FileOutcome:
     reason: str | None = None
     chunks: int = 0
     pages: int = 0
+    state: State | None = None
+    inside: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

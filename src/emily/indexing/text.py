@@ -32,6 +32,8 @@ class PageSpan:
         end: offset after its last character; equal to ``start`` for a page without text.
         route: how it was read.
         warning: what of it was not read and why, or ``None``.
+        confidence: how sure OCR was, 0 to 1, or ``None``.
+        pictures: how many pictures stand on it.
     """
 
     number: int
@@ -39,6 +41,8 @@ class PageSpan:
     end: int
     route: Route
     warning: str | None = None
+    confidence: float | None = None
+    pictures: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,17 @@ class DocumentText:
                 offset += len(PAGE_BREAK)
             parts.append(text)
             end = offset + len(text)
-            pages.append(PageSpan(page.number, offset, end, page.route, page.warning))
+            pages.append(
+                PageSpan(
+                    page.number,
+                    offset,
+                    end,
+                    page.route,
+                    page.warning,
+                    page.confidence,
+                    page.pictures,
+                )
+            )
             tables.extend(_tables(page, text, offset))
             offset = end
         tables.sort(key=lambda table: table.start)

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Embedder", "Matrix", "ModelIdentity", "PartVectors", "Reranker"]
+__all__ = ["Embedder", "Matrix", "ModelIdentity", "PartVectors", "Reranker", "VisionModel"]
 
 Matrix = NDArray[np.float32]
 """Rows are vectors of length 1 (L2), columns are dimensions."""
@@ -111,4 +111,26 @@ class Reranker(Protocol):
 
     def score(self, query: str, passages: Sequence[str]) -> Sequence[float]:
         """Probability, 0 to 1, that each passage helps to answer the question."""
+        ...
+
+
+@runtime_checkable
+class VisionModel(Protocol):
+    """Reads pictures that OCR cannot."""
+
+    @property
+    def name(self) -> str:
+        """The model's name and where it runs, as warnings show it."""
+        ...
+
+    async def read(self, image: bytes) -> str:
+        """What a picture shows: its text word for word, else what it depicts.
+
+        Args:
+            image: a PNG or JPEG file.
+
+        Raises:
+            ModelUnavailable: the server cannot be reached, or does not have the model.
+            ModelError: it took too long, or repeated itself.
+        """
         ...

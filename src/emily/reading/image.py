@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -14,6 +14,7 @@ from emily.reading.layout import rejoin, without_ligatures
 from emily.reading.lines import confidence, page_text
 from emily.reading.ocr import OcrUnavailable, recognise
 from emily.reading.pages import Page, Route
+from emily.reading.sight import is_flattened_table
 from emily.reading.source import Draft, Source, tidy
 
 if TYPE_CHECKING:
@@ -155,7 +156,9 @@ class Recognised:
 
 
 def recognised(image: Image.Image, source: Source) -> Recognised:
-    """Read a picture by OCR; never raises for what is wrong with the picture or the engine.
+    """Read a picture by OCR, and by the vision model where OCR finds nothing or a flattened table.
+
+    Never raises for what is wrong with the picture, the engine or the model.
 
     Args:
         image: mode RGB.
@@ -163,6 +166,19 @@ def recognised(image: Image.Image, source: Source) -> Recognised:
     """
     if not has_ink(image):
         return Recognised("blank")
+    found = _by_ocr(image, source)
+    if source.sight is None or (found.text.strip() and not is_flattened_table(found.text)):
+        return found
+    try:
+        return Recognised("vision", tidy(source.sight.read(image)))
+    except ReadingError as error:
+        problem = f"{found.problem}, and {error}" if found.problem else str(error)
+        if found.text.strip():
+            return replace(found, problem=problem)
+        return Recognised("unread", problem=problem)
+
+
+def _by_ocr(image: Image.Image, source: Source) -> Recognised:
     if source.ocr is None:
         return Recognised("unread", problem="it is scanned and OCR is off (setting ocr)")
     if source.late():

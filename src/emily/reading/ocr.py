@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from emily.errors import ReadingError
@@ -13,7 +14,7 @@ from emily.reading.lines import Line, confidence, page_text
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["Ocr", "OcrUnavailable", "RapidOcr", "recognise", "self_test"]
+__all__ = ["Ocr", "OcrUnavailable", "RapidOcr", "load", "recognise", "self_test"]
 
 _STRIP = 1.5  # height of a strip over its width, when a tall picture is cut
 _TALL = 2.5  # height over width from which a picture is cut
@@ -33,6 +34,21 @@ class Ocr(Protocol):
     def recognise(self, image: Image) -> list[Line]:
         """Lines of text in a picture (mode RGB), in any order."""
         ...
+
+
+def load(engine: str, languages: Sequence[str]) -> Ocr:
+    """An OCR engine by its name.
+
+    Args:
+        engine: as the setting ``ocr_engine`` names it.
+        languages: ISO 639-1 codes of what is to be read.
+
+    Raises:
+        OcrUnavailable: there is no such engine, or it cannot be loaded.
+    """
+    if engine == "rapidocr":
+        return RapidOcr()
+    raise OcrUnavailable(f"there is no OCR engine {engine!r} for {', '.join(languages)}")
 
 
 class RapidOcr:

@@ -68,7 +68,8 @@ class WorkerProcess:
     Args:
         command: what starts a worker, without its arguments.
         seconds, memory_mb: limits for one file.
-        ocr: whether it may load OCR.
+        ocr: the engine of OCR; ``None`` for none.
+        languages: of the archive, for the engine.
         threads: CPU threads of the libraries that parsers use.
         file_mb: size of the largest file, MiB.
     """
@@ -79,14 +80,16 @@ class WorkerProcess:
         *,
         seconds: int,
         memory_mb: int,
-        ocr: bool,
+        ocr: str | None,
         threads: int,
         file_mb: int,
+        languages: Sequence[str] = (),
     ) -> None:
         self._command = tuple(command)
         self._seconds = seconds
         self._memory_mb = memory_mb
         self._ocr = ocr
+        self._languages = tuple(languages)
         self._threads = threads
         self._file_mb = file_mb
         self._process: asyncio.subprocess.Process | None = None
@@ -213,7 +216,8 @@ class WorkerProcess:
             *("--memory-mb", str(self._memory_mb)),
             *("--threads", str(self._threads)),
             *("--file-mb", str(self._file_mb)),
-            *(["--ocr"] if self._ocr else []),
+            *(["--ocr", self._ocr] if self._ocr else []),
+            *("--languages", ",".join(self._languages)),
         ]
         try:
             process = await asyncio.create_subprocess_exec(

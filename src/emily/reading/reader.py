@@ -33,9 +33,10 @@ class Reader:
         memory_mb: most memory for the worker, MiB.
         file_mb: largest file, MiB.
         ocr: whether scanned pages and pictures are read by OCR.
+        ocr_engine: what they are read by, see ``emily.reading.ocr.load``.
         threads: CPU threads of the libraries that parsers use.
         languages: of the archive, ISO 639-1; the bundled OCR knows all of Latin script (and
-            Chinese and Japanese) at once and needs no choice, other engines will.
+            Chinese and Japanese) at once and needs no choice, the other engines do.
         spool: folder for files in between; by default the system's temporary one.
         command: the command that starts a worker, without its arguments; by default this
             Python with ``emily.reading.worker``.
@@ -51,6 +52,7 @@ class Reader:
         file_mb: int,
         ocr: bool,
         threads: int,
+        ocr_engine: str = "rapidocr",
         languages: Sequence[str] = (),
         spool: Path | None = None,
         command: Sequence[str] | None = None,
@@ -63,9 +65,10 @@ class Reader:
             command or (sys.executable, "-P", "-X", "utf8", "-m", "emily.reading.worker"),
             seconds=seconds,
             memory_mb=memory_mb,
-            ocr=ocr,
+            ocr=ocr_engine if ocr else None,
             threads=threads,
             file_mb=file_mb,
+            languages=languages,
         )
         self._lock = asyncio.Lock()
 

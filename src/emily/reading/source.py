@@ -16,6 +16,7 @@ from emily.reading.pages import Citation, Facts, Page
 if TYPE_CHECKING:
     from emily.reading.ocr import Ocr
     from emily.reading.pictures import Pictures
+    from emily.reading.sight import Sight
 
 __all__ = ["Draft", "Enclosed", "Source", "check_length", "single_page", "tidy"]
 
@@ -38,8 +39,7 @@ class Source:
         passwords: tried on what is encrypted, in order.
         scratch: an empty folder for files in between, deleted afterwards; ``None`` only where a
             reader that needs none is called by itself.
-        see: a vision model: a picture as PNG or JPEG in, what it reads out; ``None`` where none
-            is configured. Raises ``ReadingError`` when it fails.
+        sight: the vision model; ``None`` where none is configured.
         pictures: reads the pictures inside of the file, and keeps count of them.
     """
 
@@ -50,7 +50,7 @@ class Source:
     name: str = ""
     passwords: tuple[str, ...] = ()
     scratch: Path | None = None
-    see: Callable[[bytes], str] | None = None
+    sight: Sight | None = None
     pictures: Pictures = field(init=False)
 
     def __post_init__(self) -> None:

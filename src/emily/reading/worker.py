@@ -18,7 +18,7 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ from emily.reading.limits import (
     die_with_parent,
 )
 from emily.reading.pages import PictureReading
+from emily.reading.sight import Sight
 from emily.reading.source import Draft, Source, tidy
 
 if TYPE_CHECKING:
@@ -48,9 +49,17 @@ _SPARE = 0.85  # part of the time limit after which no further page is given to 
 
 class _Worker:
     def __init__(
-        self, output: IO[bytes], seconds: int, ocr: bool, threads: int, file_mb: int
+        self,
+        output: IO[bytes],
+        seconds: int,
+        ocr: str | None,
+        languages: Sequence[str],
+        threads: int,
+        file_mb: int,
     ) -> None:
         self._output = output
+        self._ocr_engine = ocr or ""
+        self._languages = tuple(languages)
         self._most_enclosed = ENCLOSED_RATIO * (file_mb << 20)
         self._seconds = seconds
         self._threads = threads
@@ -59,9 +68,9 @@ class _Worker:
 
     def _ocr(self) -> Ocr:
         if self._engine is None:
-            from emily.reading.ocr import RapidOcr
+            from emily.reading.ocr import load
 
-            self._engine = RapidOcr()
+            self._engine = load(self._ocr_engine, self._languages)
         return self._engine
 
     def send(self, message: dict[str, Any]) -> None:
@@ -110,7 +119,7 @@ class _Worker:
         )
         source.pictures.known = self._known
         if request.get("see"):
-            source.see = lambda image: self._see(image, source)
+            source.sight = Sight(lambda image: self._see(image, source))
         kind = detect(path, source.name)
         draft = reader_of(kind.name)(source)
         for page in draft.pages:
@@ -194,7 +203,8 @@ def main() -> None:
     parser.add_argument("--memory-mb", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--file-mb", type=int, required=True)
-    parser.add_argument("--ocr", action="store_true")
+    parser.add_argument("--ocr", help="engine of OCR; without it there is none")
+    parser.add_argument("--languages", default="", help="codes, parted by commas")
     given = parser.parse_args()
     die_with_parent(given.parent)
     confine(given.memory_mb, given.file_mb)
@@ -202,7 +212,8 @@ def main() -> None:
     # their own, and standard output becomes standard error.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    worker = _Worker(output, given.seconds, given.ocr, given.threads, given.file_mb)
+    languages = [code for code in given.languages.split(",") if code]
+    worker = _Worker(output, given.seconds, given.ocr, languages, given.threads, given.file_mb)
     while (request := receive()) is not None:
         try:
             worker.answer(request)

@@ -296,9 +296,10 @@ class GrowingFile:
 
     def __init__(self, reader: Reader, times: int) -> None:
         self._reader, self._times = reader, times
+        self.release = reader.release
 
-    async def read(self, path: Path) -> Reading:
-        reading = await self._reader.read(path)
+    async def read(self, path: Path, **more: Any) -> Reading:
+        reading = await self._reader.read(path, **more)
         if self._times:
             self._times -= 1
             with path.open("a") as file:

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from emily.models.untrusted import READING_RULE, neutralise
 from emily.retrieval.answer import DocumentRef, Passage, Result
-from emily.retrieval.rendering import READING_RULE, cited, neutralise, render
+from emily.retrieval.rendering import cited, render
 
 SPELLINGS = [
     "external_content",

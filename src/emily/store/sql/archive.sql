@@ -24,7 +24,10 @@ SELECT d.id, d.name,
        d.file_sha256 = %(file_sha256)s::bytea AS same_bytes,
        d.text_sha256 = %(text_sha256)s::bytea AS same_text,
        EXISTS (SELECT FROM source s WHERE s.document_id = d.id AND md5(s.path) = md5(%(path)s::text)) AS same_path,
-       EXISTS (SELECT FROM page p WHERE p.document_id = d.id AND p.route = 'unread')
+       d.parts_open > 0
+       OR EXISTS (SELECT FROM page p WHERE p.document_id = d.id AND p.route = 'unread')
+       OR EXISTS (SELECT FROM source s JOIN page p ON p.document_id = s.document_id
+                  WHERE s.parent_id = d.id AND p.route = 'unread')
        OR EXISTS (SELECT FROM chunk c WHERE c.document_id = d.id
                   AND NOT EXISTS (SELECT FROM chunk_vector v WHERE v.chunk_id = c.id)) AS incomplete,
        (SELECT array_agg(s.path ORDER BY s.since, s.path) FROM source s WHERE s.document_id = d.id) AS paths
@@ -35,10 +38,12 @@ WHERE d.file_sha256 = %(file_sha256)s::bytea
 
 -- name: add_document
 INSERT INTO document (name, kind, title, language, citation, text, tables, file_sha256,
-                      text_sha256, bytes, warnings, name_vector, model_id, fingerprint)
+                      text_sha256, bytes, warnings, name_vector, model_id, fingerprint, author,
+                      dated, date_source, correspondents, message_id, thread, parts_open)
 VALUES (%(name)s, %(kind)s, %(title)s, %(language)s, %(citation)s, %(text)s, %(tables)s,
         %(file_sha256)s, %(text_sha256)s, %(bytes)s, %(warnings)s, %(name_vector)s,
-        %(model_id)s, %(fingerprint)s)
+        %(model_id)s, %(fingerprint)s, %(author)s, %(dated)s, %(date_source)s,
+        %(correspondents)s, %(message_id)s, %(thread)s, %(parts_open)s)
 RETURNING id;
 
 -- name: replace_document
@@ -47,13 +52,74 @@ SET name = %(name)s, kind = %(kind)s, title = %(title)s, description = NULL,
     language = %(language)s, citation = %(citation)s, text = %(text)s, tables = %(tables)s,
     file_sha256 = %(file_sha256)s, text_sha256 = %(text_sha256)s, bytes = %(bytes)s,
     warnings = %(warnings)s, name_vector = %(name_vector)s, model_id = %(model_id)s, fingerprint = %(fingerprint)s,
-    indexed_at = now()
+    author = %(author)s, dated = %(dated)s, date_source = %(date_source)s,
+    correspondents = %(correspondents)s, message_id = %(message_id)s, thread = %(thread)s,
+    parts_open = %(parts_open)s, indexed_at = now()
 WHERE id = %(id)s;
 
+-- The thread that a mail belongs to: of a mail that it answers, or of one that answers it.
+-- name: thread_of
+SELECT thread FROM document
+WHERE thread IS NOT NULL
+  AND (message_id = ANY(%(references)s::text[]) OR md5(thread) = md5(%(message_id)s::text))
+ORDER BY message_id = ANY(%(references)s::text[]) DESC, thread <> %(message_id)s::text DESC, id
+LIMIT 1;
+
+-- Mails that took this one for the first of their thread follow it into its own.
+-- name: join_thread
+UPDATE document SET thread = %(thread)s::text
+WHERE md5(thread) = md5(%(message_id)s::text) AND thread = %(message_id)s::text;
+
 -- name: add_source
-INSERT INTO source (path, document_id) VALUES (%(path)s, %(document_id)s)
-ON CONFLICT (md5(path)) DO UPDATE SET document_id = excluded.document_id, since = clock_timestamp()
-WHERE source.document_id <> excluded.document_id;
+INSERT INTO source (path, document_id, parent_id, place)
+VALUES (%(path)s, %(document_id)s, %(parent_id)s, %(place)s)
+ON CONFLICT (md5(path)) DO UPDATE
+SET document_id = excluded.document_id, parent_id = excluded.parent_id, place = excluded.place,
+    since = CASE WHEN source.document_id = excluded.document_id THEN source.since
+                 ELSE clock_timestamp() END;
+
+-- Files inside of a document that it holds no longer.
+-- name: forget_parts
+DELETE FROM source
+WHERE parent_id = %(document_id)s::bigint AND path <> ALL(%(paths)s::text[]);
+
+-- name: close_parts
+UPDATE document SET parts_open = 0, warnings = warnings || %(warnings)s::text[]
+WHERE id = %(document_id)s::bigint;
+
+-- Documents that lie nowhere any longer.
+-- name: orphans
+SELECT d.id FROM document d
+WHERE NOT EXISTS (SELECT FROM source s WHERE s.document_id = d.id) ORDER BY d.id;
+
+-- name: known_picture
+SELECT route, text, confidence FROM picture
+WHERE sha256 = %(sha256)s::bytea AND engine = %(engine)s::text AND route <> 'unread';
+
+-- name: add_pictures
+INSERT INTO picture (sha256, route, text, confidence, engine)
+SELECT q.sha256, q.route, q.text, q.confidence, %(engine)s::text
+FROM unnest(%(digests)s::bytea[], %(routes)s::text[], %(texts)s::text[], %(confidences)s::real[])
+     AS q (sha256, route, text, confidence)
+ON CONFLICT (sha256) DO UPDATE
+SET route = excluded.route, text = excluded.text, confidence = excluded.confidence,
+    engine = excluded.engine
+WHERE excluded.route <> 'unread' OR picture.route = 'unread';
+
+-- name: link_pictures
+INSERT INTO document_picture (document_id, sha256, page)
+SELECT %(document_id)s::bigint, q.sha256, q.page
+FROM unnest(%(digests)s::bytea[], %(pages)s::integer[]) AS q (sha256, page)
+ON CONFLICT (document_id, sha256) DO NOTHING;
+
+-- name: forget_pictures
+WITH gone AS (
+    DELETE FROM document_picture WHERE document_id = %(document_id)s::bigint RETURNING sha256
+)
+DELETE FROM picture p USING gone
+WHERE p.sha256 = gone.sha256
+  AND NOT EXISTS (SELECT FROM document_picture o
+                  WHERE o.sha256 = p.sha256 AND o.document_id <> %(document_id)s::bigint);
 
 -- name: forget_sources
 DELETE FROM source WHERE document_id = %(document_id)s AND path = ANY(%(paths)s::text[]);

@@ -1,0 +1,210 @@
+"""Vision models behind one protocol: Ollama, and any server that speaks as OpenAI's does."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import httpx
+
+from emily.errors import ModelError, ModelUnavailable
+from emily.models.repetition import repeats
+from emily.models.servers import check_consent
+from emily.models.untrusted import READING_RULE, marks
+
+__all__ = ["OllamaVision", "OpenAiVision", "vision_model"]
+
+_TASK = (
+    "You read pictures for a search index. Write down every word that the picture shows, in its "
+    "own language and in reading order; tables as Markdown tables with every cell. If it shows "
+    "no text, say in one or two sentences what it shows. Add no remark of your own."
+)
+_MOST_CHARACTERS = 60_000
+_CONNECT_SECONDS = 5.0
+
+
+class _Server:
+    """What both kinds of server have in common.
+
+    Args:
+        url: address of the server.
+        model: to ask for.
+        seconds: longest wait for one picture.
+        tokens: longest answer.
+        allowed: names of servers elsewhere that the owner consents to.
+        key: sent as a bearer token, where there is one.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        seconds: float,
+        tokens: int,
+        allowed: Sequence[str] = (),
+        key: str | None = None,
+    ) -> None:
+        self._allowed = tuple(allowed)
+        self._url = url.rstrip("/")
+        self._model = model
+        self._seconds = seconds
+        self._tokens = tokens
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+
+    @property
+    def name(self) -> str:
+        """The model and its server."""
+        return f"{self._model} at {self._url}"
+
+    async def read(self, image: bytes) -> str:
+        """What a picture shows; see ``emily.models.protocols.VisionModel``."""
+        check_consent(self._url, self._allowed, "vision_url")
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._read(image)
+        except TimeoutError:
+            raise ModelError(
+                f"the vision model {self.name} took more than {self._seconds:g} s "
+                "(setting vision_seconds)"
+            ) from None
+        except httpx.HTTPError as error:
+            raise ModelUnavailable(
+                f"the vision model {self.name} cannot be reached: {error or type(error).__name__}"
+            ) from None
+
+    async def _read(self, image: bytes) -> str:
+        # No proxy and no redirect: what the owner keeps goes where he said, and nowhere else.
+        async with (
+            httpx.AsyncClient(
+                timeout=httpx.Timeout(self._seconds, connect=_CONNECT_SECONDS),
+                headers=self._headers,
+                follow_redirects=False,
+                trust_env=False,
+            ) as client,
+            client.stream("POST", self._address(), json=self._body(image)) as response,
+        ):
+            if response.status_code != 200:
+                detail = (await response.aread())[:300].decode(errors="replace").strip()
+                raise ModelUnavailable(
+                    f"the vision model {self.name} answered {response.status_code}: {detail}"
+                )
+            text = ""
+            async for piece in _pieces(response, self._piece):
+                text += piece
+                if repeats(text) or len(text) > _MOST_CHARACTERS:
+                    raise ModelError(f"the vision model {self.name} repeats itself without end")
+        return text.strip()
+
+    def _address(self) -> str:
+        raise NotImplementedError
+
+    def _body(self, image: bytes) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _piece(self, message: dict[str, Any]) -> str:
+        raise NotImplementedError
+
+
+class OllamaVision(_Server):
+    """A model of an Ollama server (``/api/chat``)."""
+
+    def _address(self) -> str:
+        return f"{self._url}/api/chat"
+
+    def _body(self, image: bytes) -> dict[str, Any]:
+        first, last = marks()
+        return {
+            "model": self._model,
+            "stream": True,
+            "options": {"temperature": 0, "num_predict": self._tokens},
+            "messages": [
+                {"role": "system", "content": _TASK},
+                {
+                    "role": "user",
+                    "content": f"{READING_RULE}\n{first}\n(the attached picture)\n{last}",
+                    "images": [base64.b64encode(image).decode()],
+                },
+            ],
+        }
+
+    def _piece(self, message: dict[str, Any]) -> str:
+        if "error" in message:
+            raise ModelUnavailable(f"the vision model {self.name} answered: {message['error']}")
+        return str((message.get("message") or {}).get("content") or "")
+
+
+class OpenAiVision(_Server):
+    """A model of a server that speaks as OpenAI's does (``/v1/chat/completions``)."""
+
+    def _address(self) -> str:
+        return f"{self._url.removesuffix('/v1')}/v1/chat/completions"
+
+    def _body(self, image: bytes) -> dict[str, Any]:
+        first, last = marks()
+        kind = "png" if image.startswith(b"\x89PNG") else "jpeg"
+        data = f"data:image/{kind};base64,{base64.b64encode(image).decode()}"
+        return {
+            "model": self._model,
+            "stream": True,
+            "temperature": 0,
+            "max_tokens": self._tokens,
+            "messages": [
+                {"role": "system", "content": _TASK},
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "text", "text": f"{READING_RULE}\n{first}"},
+                        {"type": "image_url", "image_url": {"url": data}},
+                        {"type": "text", "text": last},
+                    ],
+                },
+            ],
+        }
+
+    def _piece(self, message: dict[str, Any]) -> str:
+        if "error" in message:
+            raise ModelUnavailable(f"the vision model {self.name} answered: {message['error']}")
+        choices = message.get("choices") or [{}]
+        return str((choices[0].get("delta") or {}).get("content") or "")
+
+
+async def _pieces(
+    response: httpx.Response, piece: Callable[[dict[str, Any]], str]
+) -> AsyncIterator[str]:
+    """The text of an answer as it comes: a JSON object a line, or a server-sent event a line."""
+    async for line in response.aiter_lines():
+        data = line.removeprefix("data:").strip()
+        if not data or data == "[DONE]" or line.startswith((":", "event:", "id:", "retry:")):
+            continue
+        try:
+            message = json.loads(data)
+            if not isinstance(message, dict):
+                raise ValueError(f"a {type(message).__name__}")
+            yield piece(message)
+        except (ValueError, AttributeError, IndexError, TypeError, KeyError) as error:
+            raise ModelError(f"the vision model's answer cannot be understood: {error}") from None
+
+
+def vision_model(
+    api: str,
+    url: str,
+    model: str,
+    *,
+    seconds: float,
+    tokens: int,
+    allowed: Sequence[str] = (),
+    key: str | None = None,
+) -> OllamaVision | OpenAiVision | None:
+    """The vision model of the settings; ``None`` for ``none``.
+
+    A server elsewhere that the owner has not consented to is refused when it would be sent
+    something, so that all else goes on working.
+    """
+    if api == "none":
+        return None
+    kind = OllamaVision if api == "ollama" else OpenAiVision
+    return kind(url, model, seconds=seconds, tokens=tokens, allowed=allowed, key=key)
