@@ -1,0 +1,86 @@
+"""OpenDocument presentations and drawings: a page per slide, with tables, groups and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lxml import etree
+
+from emily.errors import EmptyDocument
+from emily.reading.ooxml import attribute, local
+from emily.reading.opendocument_package import Package, body_of, properties
+from emily.reading.opendocument_styles import Styles
+from emily.reading.opendocument_text import TextWriter
+from emily.reading.pages import Page, Route
+from emily.reading.source import Draft, Source
+
+__all__ = ["read_odp"]
+
+_NOT_TEXT = frozenset({"page", "handout", "header", "footer", "date-time", "page-number"})
+
+
+def read_odp(source: Source) -> Draft:
+    """A presentation or drawing; the page number is the number of the slide.
+
+    The slide's title is a heading; speaker notes stand at its end behind ``Notes:``.
+    """
+    package = Package(source.path)
+    try:
+        body = body_of(package, "presentation")
+        slides = [child for child in body if local(child) == "page"]
+        if not slides:
+            raise EmptyDocument("the presentation has no slides")
+        title, facts = properties(package)
+    except BaseException:
+        package.close()
+        raise
+    pages = _pages(package, slides, source)
+    return Draft("odp", "pages", pages, title, list(package.warnings), facts)
+
+
+def _pages(package: Package, slides: list[etree._Element], source: Source) -> Iterator[Page]:
+    with package:
+        styles = Styles(package.styles, package.content)
+        for at, slide in enumerate(slides, 1):
+            writer = TextWriter(package, styles, source.pictures, at)
+            _slide(writer, slide)
+            told = writer.told()
+            text = writer.out.text()
+            route: Route = "text" if text.strip() else "unread" if told else "blank"
+            yield Page(
+                at,
+                text,
+                route,
+                tuple(writer.out.tables),
+                f"Slide {at}: {' '.join(told)}" if told else None,
+                pictures=source.pictures.on_page(at),
+            )
+
+
+def _slide(writer: TextWriter, slide: etree._Element) -> None:
+    titles: list[etree._Element] = []
+    shapes: list[etree._Element] = []
+    for shape in slide:
+        kind = attribute(shape, "class") or ""
+        if kind in _NOT_TEXT or local(shape) in {"notes", "annotation"}:
+            continue
+        (titles if kind == "title" else shapes).append(shape)
+    for shape in titles:
+        if attribute(shape, "placeholder") != "true":
+            writer.out.heading(writer.flat([shape]), 1)
+    writer.blocks(shapes)
+    for shape in slide:
+        if local(shape) == "annotation":
+            writer.comment(shape)
+    writer.behind()
+    before = len(writer.out.lines)
+    for notes in slide:
+        if local(notes) == "notes":
+            writer.blocks(
+                shape for shape in notes if (attribute(shape, "class") or "") not in _NOT_TEXT
+            )
+    # Tables keep their line numbers: the mark goes before the first line, not above it.
+    for line in range(before, len(writer.out.lines)):
+        if writer.out.lines[line]:
+            writer.out.lines[line] = "Notes: " + writer.out.lines[line]
+            break
