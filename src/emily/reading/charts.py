@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from lxml import etree
 
 from emily.errors import ReadingError
 from emily.reading.ooxml import Container, attribute, local
 from emily.reading.source import tidy
 
-__all__ = ["drawing_lines", "drawing_part", "run_text"]
+__all__ = ["alternative_text", "drawing_lines", "drawing_part", "run_text"]
+
+_FILE_NAME = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg|webp|heic)", re.IGNORECASE)
+_BY_MACHINE = re.compile(
+    r"\s*(?:AI-generated content may be incorrect.*|Description automatically generated.*"
+    r"|Automatisch generierte Beschreibung"
+    r"|Mit .{0,40} automatisch generierte Beschreibung|Descrizione generata automaticamente"
+    r"|Description générée automatiquement|Descripción generada automáticamente)\s*$",
+    re.IGNORECASE,
+)
 
 
 def drawing_part(element: etree._Element) -> str | None:
@@ -17,6 +28,14 @@ def drawing_part(element: etree._Element) -> str | None:
     if name == "chart":
         return attribute(element, "id")
     return attribute(element, "dm") if name == "relIds" else None
+
+
+def alternative_text(properties: etree._Element) -> str:
+    """What a drawing shows, as its author says it (``descr``); empty for a file name."""
+    text = " ".join(tidy(properties.get("descr") or "").split())
+    while (shorter := _BY_MACHINE.sub("", text)) != text:
+        text = shorter
+    return "" if _FILE_NAME.fullmatch(text.rpartition("/")[2].rpartition("\\")[2]) else text
 
 
 def drawing_lines(

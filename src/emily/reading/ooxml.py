@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import posixpath
 import zipfile
 import zlib
@@ -12,6 +13,7 @@ from typing import Self
 from lxml import etree
 
 from emily.errors import LimitExceeded, ReadingError
+from emily.reading.pages import Facts
 
 __all__ = ["Container", "attribute", "local"]
 
@@ -57,7 +59,7 @@ class Container:
             )
         for name, member in self._members.items():
             if name.rpartition(".")[2] in _MEDIA:
-                continue  # never unpacked
+                continue  # only unpacked by ``data``, which has a limit of its own
             size = member.file_size
             ratio = size / max(1, member.compress_size)
             if size > _MOST_PART_MB << 20 or (size > _SUSPECT_MB << 20 and ratio > _MOST_RATIO):
@@ -95,6 +97,20 @@ class Container:
             raise ReadingError(f"the part {name!r} is damaged: {error}") from None
         except RuntimeError as error:  # what zipfile raises for an encrypted member
             raise ReadingError(f"the part {name!r} cannot be opened: {error}") from None
+
+    def data(self, name: str, most: int = _MOST_PART_MB << 20) -> bytes:
+        """A part's bytes, such as a picture's.
+
+        Raises:
+            LimitExceeded: it unpacks to more than ``most`` bytes.
+            ReadingError: the part is missing or damaged.
+        """
+        member = self._members.get(name.lower())
+        if member is not None and member.file_size > most:
+            raise LimitExceeded(
+                f"the part {name!r} unpacks to {member.file_size:,} bytes; at most {most:,} are"
+            )
+        return b"".join(self.chunks(name))
 
     def xml(self, name: str) -> etree._Element:
         """A part as a tree, entities unresolved and nothing fetched.
@@ -153,17 +169,39 @@ class Container:
 
     def title(self) -> str | None:
         """The title among the file's properties."""
-        path = "docprops/core.xml"
-        if path not in self:
-            return None
+        return self.properties()[0]
+
+    def properties(self) -> tuple[str | None, Facts]:
+        """The title and the facts among the file's properties; the date is that of saving."""
+        path = next(
+            (path for kind, path in self.related("").values() if kind == "core-properties"),
+            "docprops/core.xml",
+        )
         try:
             root = self.xml(path)
         except ReadingError:
-            return None
+            return None, Facts()
+        found: dict[str, str] = {}
         for element in root:
-            if local(element) == "title" and element.text and element.text.strip():
-                return " ".join(element.text.split())
+            text = " ".join((element.text or "").split())
+            if text:
+                found.setdefault(local(element), text)
+        saved = next(filter(None, (_date(found.get(key)) for key in ("modified", "created"))), None)
+        facts = Facts(
+            author=found.get("creator") or found.get("lastModifiedBy"),
+            date=saved,
+            date_source="metadata" if saved else None,
+        )
+        return found.get("title"), facts
+
+
+def _date(text: str | None) -> dt.date | None:
+    """A date of a file's properties (W3C-DTF); absent where a program wrote the epoch instead."""
+    try:
+        date = dt.date.fromisoformat((text or "")[:10])
+    except ValueError:
         return None
+    return date if 1980 < date.year < 2200 else None
 
 
 def local(element: etree._Element) -> str:

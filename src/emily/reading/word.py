@@ -2,74 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
 from lxml import etree
 
 from emily.errors import EmptyDocument, ReadingError
-from emily.reading.charts import drawing_lines, drawing_part
+from emily.reading.embedded import embedded_files, embedded_parts
 from emily.reading.ooxml import Container, attribute, local
-from emily.reading.pages import Page, Table
-from emily.reading.source import Draft, Source, check_length, single_page, tidy
+from emily.reading.pages import Page
+from emily.reading.source import Draft, Source, check_length, single_page
+from emily.reading.word_body import BodyWriter, WordFile
+from emily.reading.word_styles import Numbering, Styles
 
 __all__ = ["read_docx"]
 
-_DELETED = frozenset({"del", "moveFrom", "Fallback", "rPr", "pPr", "tblPr", "trPr", "tcPr"})
-_DOUBLED = frozenset({"instrText", "delText", "delInstrText", "sdtPr", "sdtEndPr"})
-_WORDS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
+_Part = tuple[etree._Element, dict[str, tuple[str, str]]]
+_NOTES = (("footnotes", "Footnote"), ("endnotes", "Endnote"), ("comments", "Comment"))
+_SEPARATORS = frozenset({"separator", "continuationSeparator", "continuationNotice"})
 
 
 def read_docx(source: Source) -> Draft:
     """A Word document as one page: pages exist only once a printer lays them out.
 
-    Each table row is one line, ``cell | cell``. Headers stand once at the start, footers once at
-    the end, before foot- and endnotes and comments, which are marked. Deleted text is left out.
+    Headings, lists and tables are Markdown. Headers stand once at the start, footers once at the
+    end, before foot- and endnotes and comments, which are marked. Tracked changes are read as if
+    they were accepted.
+
+    Raises:
+        EmptyDocument: it holds no text, and no picture with text.
+        ReadingError: it is no Word document, or broken.
     """
     warnings: list[str] = []
     with Container(source.path) as container:
         main = container.main("word/document.xml")
         root = container.xml(main)
-        parts = _parts(container, main, warnings)
-        title = container.title()
         related = container.related(main)
-        drawings = {
-            drawn: drawing_lines(container, related, drawn)
-            for element in root.iter()
-            if (drawn := drawing_part(element)) is not None and drawn in related
-        }
-    writer = _Writer(drawings)
-    for part in parts["header"]:
-        writer.blocks(part)
-    body = next((child for child in root if local(child) == "body"), None)
-    if body is None:
-        raise ReadingError("the Word document has no body")
-    writer.blocks(body)
-    for part in parts["footer"]:
-        writer.blocks(part)
-    for kind, mark in (("footnotes", "Footnote"), ("endnotes", "Endnote"), ("comments", "Comment")):
-        for part in parts[kind]:
-            for note in part:
-                if attribute(note, "type") is None:  # a separator line is of a type
-                    author = attribute(note, "author")
-                    writer.note(f"{mark} ({author}): " if author else f"{mark}: ", note)
+        title, facts = container.properties()
+        styles = Styles(_only(container, related, "styles", warnings))
+        numbering = Numbering(_only(container, related, "numbering", warnings), styles)
+        file = WordFile(container, source, styles, numbering, warnings)
+        parts = _parts(container, related, warnings)
+        body = next((child for child in root if local(child) == "body"), None)
+        if body is None:
+            raise ReadingError("the Word document has no body")
+        writer = BodyWriter(file, related)
+        for part in parts["header"]:
+            writer.part(*part)
+        writer.part(body, related)
+        for part in parts["footer"]:
+            writer.part(*part)
+        for kind, mark in _NOTES:
+            for notes, own in parts[kind]:
+                writer.related = own
+                _write_notes(writer, kind, notes, mark)
     text = writer.text()
     check_length(len(text))
-    if not text.strip():
-        pictures = " (it may hold pictures, which are not read)" if writer.pictures else ""
-        raise EmptyDocument(f"the Word document holds no text{pictures}")
-    if writer.pictures:
-        warnings.append(f"{writer.pictures} pictures in the document are not read.")
-    page = Page(1, text, tables=tuple(writer.tables))
-    return Draft("docx", "none", single_page(page), title, warnings)
+    embedded = embedded_parts(related)
+    if not text.strip() and not embedded:
+        pictures = source.pictures.on_page(1)
+        held = f" ({pictures} pictures in it hold none that can be read)" if pictures else ""
+        raise EmptyDocument(f"the Word document holds no text{held}")
+    if file.changes:
+        warnings.append(
+            "The document has tracked changes; it is read as if all of them were accepted."
+        )
+    page = Page(1, text, tables=tuple(writer.tables), pictures=source.pictures.on_page(1))
+    enclosed = embedded_files(source, embedded)
+    return Draft("docx", "none", single_page(page), title, warnings, facts, enclosed)
 
 
-def _parts(container: Container, main: str, warnings: list[str]) -> dict[str, list[etree._Element]]:
+def _write_notes(writer: BodyWriter, kind: str, notes: etree._Element, mark: str) -> None:
+    for note in notes:
+        if attribute(note, "type") in _SEPARATORS or not isinstance(note.tag, str):
+            continue
+        author = attribute(note, "author")
+        number = writer.file.notes.get((kind, attribute(note, "id") or ""))
+        shown = f" ({author})" if author else f" {number}" if number else ""
+        writer.note(f"{mark}{shown}: ", note)
+
+
+def _only(
+    container: Container, related: dict[str, tuple[str, str]], kind: str, warnings: list[str]
+) -> etree._Element | None:
+    """The part of a kind that a document has once; without it the text is still read."""
+    for found, path in related.values():
+        if found == kind and path in container:
+            try:
+                return container.xml(path)
+            except ReadingError as error:
+                warnings.append(f"Headings and lists are not marked: {error}.")
+    return None
+
+
+def _parts(
+    container: Container, related: dict[str, tuple[str, str]], warnings: list[str]
+) -> dict[str, list[_Part]]:
     """The other parts with text. A letterhead that several sections share is taken once."""
-    found: dict[str, list[etree._Element]] = {
+    found: dict[str, list[_Part]] = {
         kind: [] for kind in ("header", "footer", "footnotes", "endnotes", "comments")
     }
     seen = set()
-    for kind, path in container.related(main).values():
+    for kind, path in related.values():
         if kind not in found or path not in container:
             continue
         try:
@@ -77,135 +108,12 @@ def _parts(container: Container, main: str, warnings: list[str]) -> dict[str, li
         except ReadingError as error:
             warnings.append(f"A part of the document is not read: {error}.")
             continue
-        text = "".join(element.text or "" for element in part.iter() if local(element) == "t")
+        own = container.related(path)
         if kind in {"header", "footer"}:
-            if not text.strip() or text in seen:
+            text = "".join(element.text or "" for element in part.iter() if local(element) == "t")
+            shown = (text.strip(), *sorted(path for kind, path in own.values() if kind == "image"))
+            if not any(shown) or shown in seen:
                 continue
-            seen.add(text)
-        found[kind].append(part)
+            seen.add(shown)
+        found[kind].append((part, own))
     return found
-
-
-class _Writer:
-    """Builds lines out of the blocks of a Word part."""
-
-    def __init__(self, drawings: Mapping[str, list[str]] | None = None) -> None:
-        self.drawings = drawings or {}
-        self.lines: list[str] = []
-        self.tables: list[Table] = []
-        self.pictures = 0
-        self._after_list = False
-        self._drawn: list[str] = []
-
-    def text(self) -> str:
-        """All lines, without blank ones at either end."""
-        while self.lines and not self.lines[-1]:
-            self.lines.pop()
-        return "\n".join(self.lines)
-
-    def blocks(self, parent: etree._Element) -> None:
-        """Paragraphs and tables in order; what merely wraps blocks is looked into."""
-        for element in parent:
-            name = local(element)
-            if name == "p":
-                self._paragraph(element)
-            elif name == "tbl":
-                self._table(element)
-            elif name not in _DELETED and name not in _DOUBLED:
-                self.blocks(element)
-
-    def note(self, mark: str, element: etree._Element) -> None:
-        """A footnote, endnote or comment, in one paragraph behind its mark."""
-        text = _flat(element)
-        if text:
-            self._gap()
-            self.lines.append(mark + text)
-
-    def _gap(self) -> None:
-        if self.lines and self.lines[-1]:
-            self.lines.append("")
-
-    def _paragraph(self, element: etree._Element) -> None:
-        boxes: list[etree._Element] = []
-        self._drawn = []
-        text = tidy(self._inline(element, boxes)).strip()
-        in_list = any(local(child) == "numPr" for child in _properties(element))
-        if text:
-            if not (in_list and self._after_list):
-                self._gap()
-            self.lines += [line.rstrip() for line in text.split("\n")]
-            self._after_list = in_list
-        if drawn := self._drawn:
-            self._gap()
-            self.lines += drawn
-        for box in boxes:
-            self.blocks(box)
-
-    def _inline(self, element: etree._Element, boxes: list[etree._Element]) -> str:
-        """Text of a paragraph; text boxes that hang on it are put aside."""
-        pieces = []
-        for child in element:
-            name = local(child)
-            if name == "t":
-                pieces.append(child.text or "")
-            elif name in _WORDS:
-                pieces.append(_WORDS[name])
-            elif (part := drawing_part(child)) is not None:
-                self._drawn += self.drawings.get(part, [])
-            elif name == "txbxContent":
-                boxes.append(child)
-            elif name in {"blip", "imagedata"}:
-                self.pictures += 1
-            elif name not in _DELETED and name not in _DOUBLED and len(child):
-                pieces.append(self._inline(child, boxes))
-        return "".join(pieces)
-
-    def _table(self, element: etree._Element) -> None:
-        rows = [_wrapped(row, "tc") for row in _wrapped(element, "tr")]
-        if max(map(len, rows), default=0) == 1:  # a frame around text, no table to a reader
-            for cells in rows:
-                self.blocks(cells[0])
-            return
-        self._gap()
-        spans = []
-        for cells in rows:
-            texts = [_flat(cell) for cell in cells]
-            if any(texts):
-                spans.append((len(self.lines), len(self.lines)))
-                self.lines.append(" | ".join(texts))
-        if len(spans) > 1:
-            self.tables.append(Table(header=spans[0], rows=tuple(spans[1:])))
-        self._after_list = False
-        self.lines.append("")
-
-
-def _properties(paragraph: etree._Element) -> Iterable[etree._Element]:
-    return next((child for child in paragraph if local(child) == "pPr"), ())
-
-
-def _wrapped(parent: etree._Element, name: str) -> list[etree._Element]:
-    """Children of a name, also those inside content controls and tracked insertions."""
-    found = []
-    for child in parent:
-        if local(child) == name:
-            found.append(child)
-        elif local(child) in {"sdt", "sdtContent", "customXml", "ins", "smartTag"}:
-            found += _wrapped(child, name)
-    return found
-
-
-def _flat(cell: etree._Element) -> str:
-    """A cell on one line; the rows of a table inside of it are parted by semicolons."""
-    writer = _Writer()
-    for block in cell:
-        if local(block) == "tbl":
-            rows = (
-                ", ".join(filter(None, map(_flat, _wrapped(row, "tc"))))
-                for row in _wrapped(block, "tr")
-            )
-            writer.lines.append("; ".join(filter(None, rows)))
-        elif local(block) == "p":
-            writer._paragraph(block)
-        elif local(block) not in _DELETED:
-            writer.blocks(block)
-    return " ".join(" ".join(writer.lines).split())
