@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import mimetypes
-import re
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from emily.reading.encodings import decode_text
+from emily.reading.file_names import file_name, unique
 from emily.reading.mail_body import MAILS, Body, read_body, shifted
 from emily.reading.mail_headers import facts, header_lines, subject
 from emily.reading.mime import Part, parse
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Enclosed, Source, check_length, single_page
 
-__all__ = ["file_name", "mail_draft", "read_mail", "unique"]
+__all__ = ["mail_draft", "read_mail"]
 
-_MOST_NAME = 150  # characters of a file name made out of a subject
-_UNFIT = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]+")
 # Where the table of the standard library differs between systems or has nothing.
 _SUFFIXES = {
     "text/plain": ".txt", "text/html": ".html", "text/csv": ".csv", "text/calendar": ".ics",
     "text/vcard": ".vcf", "text/x-vcard": ".vcf", "text/directory": ".vcf", "text/rtf": ".rtf",
     "application/rtf": ".rtf", "application/ics": ".ics", "application/xml": ".xml",
-    "text/xml": ".xml", "image/jpeg": ".jpg", "image/pjpeg": ".jpg", "image/jpg": ".jpg", "image/tiff": ".tiff",
-    "image/heic": ".heic", "image/webp": ".webp", "application/octet-stream": "",
-    "application/x-zip-compressed": ".zip", "application/zip": ".zip",
+    "text/xml": ".xml", "image/jpeg": ".jpg", "image/pjpeg": ".jpg", "image/jpg": ".jpg",
+    "image/tiff": ".tiff", "image/heic": ".heic", "image/webp": ".webp",
+    "application/octet-stream": "", "application/zip": ".zip",
+    "application/x-zip-compressed": ".zip",
 }  # fmt: skip
 
 
@@ -90,29 +88,3 @@ def _name(part: Part) -> str:
     if suffix is None:
         suffix = mimetypes.guess_extension(part.kind) or ""
     return f"{part.main if part.main in {'image', 'audio', 'video'} else 'attachment'}{suffix}"
-
-
-def file_name(text: str) -> str:
-    """A text as the name of a file: no character that a system forbids, at most 150 of them."""
-    name = " ".join(_UNFIT.sub(" ", text).split()).strip(". ")
-    if len(name) <= _MOST_NAME:
-        return name
-    suffix = PurePath(name).suffix if len(PurePath(name).suffix) <= 10 else ""
-    return name[: _MOST_NAME - len(suffix)].strip() + suffix
-
-
-def unique(name: str, taken: dict[str, int]) -> str:
-    """A name that is not taken, and is from now on: ``a.pdf``, ``a (2).pdf``, …
-
-    Args:
-        name: as it is wanted.
-        taken: how often each name was wanted so far, in lower case.
-    """
-    suffix = PurePath(name).suffix
-    found, number = name, taken.get(name.lower(), 0)
-    while found.lower() in taken:
-        number += 1
-        found = f"{name.removesuffix(suffix)} ({number}){suffix}"
-    taken[name.lower()] = max(number, 1)
-    taken[found.lower()] = 1
-    return found
