@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from lxml import etree
 
 from emily.errors import ReadingError
+from emily.reading.number_formats import shown_number
 from emily.reading.ooxml import Container, attribute, local
+from emily.reading.pages import Table
 from emily.reading.source import tidy
+from emily.reading.tables import markdown_table
 
 __all__ = ["alternative_text", "drawing_lines", "drawing_part", "run_text"]
 
+_MOST_POINTS = 100_000  # of a series
 _FILE_NAME = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg|webp|heic)", re.IGNORECASE)
 _BY_MACHINE = re.compile(
     r"\s*(?:AI-generated content may be incorrect.*|Description automatically generated.*"
@@ -39,9 +44,12 @@ def alternative_text(properties: etree._Element) -> str:
 
 
 def drawing_lines(
-    container: Container, related: dict[str, tuple[str, str]], part: str
-) -> list[str]:
-    """Text of a chart (its titles, then a line per series) or of a diagram (a line per node).
+    container: Container, related: Mapping[str, tuple[str, str]], part: str
+) -> tuple[list[str], Table | None]:
+    """A chart (its titles, then its values as a table) or a diagram (a line per node).
+
+    Returns:
+        The lines, and where among them the table is, counted from the first.
 
     Raises:
         ReadingError: the part is missing or broken.
@@ -53,35 +61,69 @@ def drawing_lines(
     if kind == "chart" or kind.startswith("chartEx"):
         return _chart(root)
     texts = (" ".join(run_text(p).split()) for p in root.iter() if local(p) == "p")
-    return [text for text in texts if text]
+    return [text for text in texts if text], None
 
 
-def _chart(root: etree._Element) -> list[str]:
+def _chart(root: etree._Element) -> tuple[list[str], Table | None]:
     titles = (" ".join(run_text(e).split()) for e in root.iter() if local(e) == "title")
     lines = [title for title in titles if title]
-    for series in (element for element in root.iter() if local(element) == "ser"):
-        name = " ".join(_values(series, "tx"))
-        labels = _values(series, "cat") or _values(series, "xVal")
-        values = _values(series, "val") or _values(series, "yVal")
-        if len(labels) == len(values):
-            values = [f"{label} {value}" for label, value in zip(labels, values, strict=True)]
-        if name or values:
-            lines.append(f"{name}: {', '.join(values)}" if name else ", ".join(values))
-    return lines
+    series = [
+        (
+            " ".join(_values(element, "tx")),
+            _values(element, "cat") or _values(element, "xVal"),
+            _values(element, "val") or _values(element, "yVal"),
+        )
+        for element in root.iter()
+        if local(element) == "ser"
+    ]
+    series = [found for found in series if found[0] or found[2]]
+    labels = next((labels for _, labels, _ in series if labels), [])
+    if any(names not in ([], labels) for _, names, _ in series) or not any(v for *_, v in series):
+        for name, names, values in series:
+            if len(names) == len(values):
+                values = [f"{label} {value}" for label, value in zip(names, values, strict=True)]
+            lines.append(": ".join(filter(None, (name, ", ".join(values)))))
+        return lines, None
+    length = max(len(labels), *(len(values) for *_, values in series))
+    columns = [["", *labels]] if labels else []
+    columns += [[name, *values] for name, _, values in series]
+    rows = [[c[at] if at < len(c) else "" for c in columns] for at in range(length + 1)]
+    if not any(rows[0]):
+        rows = rows[1:]
+    if lines:
+        lines.append("")
+    table_lines, table = markdown_table(rows, len(lines), header=any(rows[0][1:]))
+    return lines + table_lines, table
 
 
 def _values(series: etree._Element, name: str) -> list[str]:
-    """Values that a chart stores for one role of a series, in the order of the points."""
+    """Values that a chart stores for one role of a series, by the number of their point."""
     found = next((element for element in series if local(element) == name), None)
     if found is None:
         return []
-    return [_value(e.text or "") for e in found.iter() if local(e) == "v"]
+    groups = [e for e in found.iter() if local(e) in {"lvl", "strCache", "numCache", "strLit",
+                                                      "numLit"}]  # fmt: skip
+    levels = [group for group in groups if local(group) == "lvl"] or groups[:1]
+    if not levels:
+        return [" ".join((e.text or "").split()) for e in found.iter() if local(e) == "v"]
+    texts: dict[int, list[str]] = {}
+    for level in reversed(levels):  # the outermost level of categories stands last
+        code = next((e.text or "" for e in level if local(e) == "formatCode"), "")
+        for place, point in enumerate(e for e in level if local(e) == "pt"):
+            at = attribute(point, "idx") or ""
+            value = next((e.text or "" for e in point if local(e) == "v"), "")
+            number = int(at) if at.isascii() and at.isdigit() and len(at) < 7 else place
+            shown = _value(value, attribute(point, "formatCode") or code)
+            texts.setdefault(number, []).append(shown)
+    if not texts or max(texts) > _MOST_POINTS:
+        return [" ".join(text) for _, text in sorted(texts.items())]
+    return [" ".join(texts.get(at, [])) for at in range(max(texts) + 1)]
 
 
-def _value(text: str) -> str:
-    """A stored value; a number without the noise of its binary form."""
+def _value(text: str, code: str) -> str:
+    """A stored value in its number format, without the noise of its binary form."""
     try:
-        return format(float(text), ".15g")
+        return shown_number(float(text), code if code != "General" else "")
     except ValueError:
         return " ".join(text.split())
 

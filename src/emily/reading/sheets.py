@@ -1,186 +1,175 @@
-"""Excel workbooks: a page per sheet, a line per row, values as a person would write them."""
+"""Excel workbooks: a page per sheet, its tables in Markdown, values as a person writes them."""
 
 from __future__ import annotations
 
-import datetime as dt
-import re
-import warnings
-import zipfile
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-from xml.etree.ElementTree import ParseError
-
-import openpyxl
-from defusedxml.common import DefusedXmlException
-from lxml import etree
-from openpyxl.utils.exceptions import InvalidFileException
 
 from emily.errors import EmptyDocument, LimitExceeded, ReadingError
+from emily.reading.embedded import embedded_files, embedded_parts
 from emily.reading.limits import MOST_CHARACTERS
-from emily.reading.ooxml import Container
-from emily.reading.pages import Page, Table
+from emily.reading.ooxml import Container, attribute, local
+from emily.reading.pages import Page, Route, Table
+from emily.reading.sheet_blocks import Block, block_lines, blocks_of
+from emily.reading.sheet_cells import Book, Row, rows_of
+from emily.reading.sheet_drawings import Floating, floating_of
 from emily.reading.source import Draft, Source, tidy
-from emily.reading.tables import table_of
-
-if TYPE_CHECKING:
-    from openpyxl.workbook import Workbook
+from emily.reading.tables import moved
 
 __all__ = ["MOST_ROWS", "read_xlsx"]
 
 MOST_ROWS = 100_000
 """Most rows with a value that are read of one sheet; where it cuts, the page says so."""
 
-_UNCOMPUTED = re.compile(
-    rb"</(?:\w+:)?f>\s*(?:</(?:\w+:)?c>|<(?:\w+:)?v\s*/>|<v></v>)|<f[^>]*/>\s*</c>"
-)
-# What openpyxl raises for workbooks that are broken in one place or another.
-_BROKEN = (
-    KeyError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    IndexError,
-    OSError,
-    ParseError,
-    etree.LxmlError,
-    zipfile.BadZipFile,
-    InvalidFileException,
-    AssertionError,
-    OverflowError,
-)
+_Sheet = tuple[str, str]  # name, path
 
 
 def read_xlsx(source: Source) -> Draft:
-    """A workbook; the page number is the number of the sheet, its first line the sheet's name.
+    """A workbook; the page number is the number of the sheet, its heading the sheet's name.
 
-    Formulas are read by the value that was stored with them. Dates come out as ISO 8601.
+    Formulas are read by the value that was stored with them, dates as ISO 8601. Pictures and
+    charts stand behind the table to whose rows they are anchored, remarks at the end.
+
+    Raises:
+        EmptyDocument: it has no sheets.
+        ReadingError: it is no workbook, or broken as a whole.
     """
-    with Container(source.path) as container:
-        uncomputed = sum(
-            1
-            for name in container.names()
-            if name.startswith("xl/worksheets/") and name.endswith(".xml")
-            if _has_uncomputed(container, name)
-        )
-        title = container.title()
+    container = Container(source.path)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # openpyxl warns of styles and extensions it drops
-            book = openpyxl.load_workbook(source.path, read_only=True, data_only=True)
-    except DefusedXmlException as error:
-        raise ReadingError(f"the workbook declares XML entities: refused ({error})") from None
-    except _BROKEN as error:
-        raise ReadingError(f"the workbook is broken: {error}") from None
-    if not book.sheetnames:
-        raise EmptyDocument("the workbook has no sheets")
-    draft = Draft("xlsx", "pages", _pages(book), title)
-    if uncomputed:
-        draft.warnings.append(
-            f"{uncomputed} sheets have formulas without a stored value, which are left empty. "
-            "Open the file in a spreadsheet program and save it to store them."
-        )
+        main = container.main("xl/workbook.xml")
+        root = container.xml(main)
+        related = container.related(main)
+        title, facts = container.properties()
+        draft = Draft("xlsx", "pages", iter(()), title, facts=facts)
+        sheets: list[_Sheet] = []
+        for element in root.iter():
+            if local(element) != "sheet":
+                continue
+            name = " ".join(tidy(attribute(element, "name") or "").split())
+            ids = [str(value) for key, value in element.attrib.items() if "}" in str(key)]
+            path = next((related[key][1] for key in ids if key in related), "")
+            sheets.append((name, path))
+            if attribute(element, "state") in {"hidden", "veryHidden"}:
+                draft.warnings.append(f"Sheet {len(sheets)} ({name}) is hidden; it is read.")
+        if not sheets:
+            raise EmptyDocument("the workbook has no sheets")
+        book = Book.of(container, root, dict(related.values()))
+    except BaseException:
+        container.__exit__()
+        raise
+    draft.pages = _pages(container, source, book, sheets, draft)
+    parts = (part for _, path in sheets for part in embedded_parts(container.related(path)))
+    draft.enclosed = embedded_files(source, list(parts))
     return draft
 
 
-def _has_uncomputed(container: Container, name: str) -> bool:
-    tail = b""
-    for data in container.chunks(name):
-        if _UNCOMPUTED.search(tail + data):
-            return True
-        tail = data[-64:]
-    return False
-
-
-def _pages(book: Workbook) -> Iterator[Page]:
-    try:
-        left = MOST_CHARACTERS
-        for number, sheet in enumerate(book.worksheets, 1):
-            name = tidy(sheet.title).replace("\n", " ")
+def _pages(
+    container: Container, source: Source, book: Book, sheets: list[_Sheet], draft: Draft
+) -> Iterator[Page]:
+    left = MOST_CHARACTERS
+    with container:
+        for number, (name, path) in enumerate(sheets, 1):
             try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    rows, capped = _rows(sheet, left)
-            except DefusedXmlException as error:
-                raise ReadingError(f"the sheet {name!r} declares XML entities: {error}") from None
-            except _BROKEN as error:
+                page = _page(container, source, book, number, name, path)
+            except LimitExceeded:
+                raise
+            except ReadingError as error:
                 warning = f"Sheet {number} ({name}) is not read: {error}."
                 yield Page(number, "", "unread", warning=warning)
                 continue
-            if not rows:
-                yield Page(number, "", "blank")
-                continue
-            cut = None
-            if capped:
-                cut = (
-                    f"Sheet {number} ({name}) has more than {MOST_ROWS:,} rows; "
-                    f"only the first {MOST_ROWS:,} are read."
+            left -= len(page.text)
+            if left < 0:
+                raise LimitExceeded(
+                    f"the workbook holds more than {MOST_CHARACTERS:,} characters of text"
                 )
-            text, tables = _page(name, rows)
-            left -= len(text)
-            yield Page(number, text, "text", tables, cut)
-    finally:
-        book.close()
+            yield page
+    if book.uncomputed:
+        draft.warnings.append(
+            f"{len(book.uncomputed)} sheets have formulas without a stored value, which are left "
+            "empty. Open the file in a spreadsheet program and save it to store them."
+        )
 
 
-def _page(name: str, rows: list[list[str]]) -> tuple[str, tuple[Table, ...]]:
-    """Text of a sheet and the tables in it, which empty rows part."""
-    lines = [name, ""]
-    tables: list[Table | None] = []
-    block: list[list[str]] = []
-    for cells in [*rows, []]:
-        if cells:
-            block.append(cells)
-        elif block:
-            begin = len(lines)
-            lines += [" | ".join(row) for row in block]
-            tables.append(table_of([(at, at) for at in range(begin, len(lines))], block))
-            lines.append("")
-            block = []
-    return "\n".join(lines[:-1]), tuple(table for table in tables if table)
-
-
-def _rows(sheet: Any, left: int) -> tuple[list[list[str]], bool]:
-    """Rows that hold a value, an empty one for each gap, and whether more were there."""
-    if hasattr(sheet, "reset_dimensions"):
-        sheet.reset_dimensions()  # the declared range may name a million empty rows
-    rows: list[list[str]] = []
-    count = 0
-    for row in sheet.iter_rows(values_only=True):
-        cells = [_shown(value) for value in row]
-        while cells and not cells[-1]:
-            cells.pop()
-        if not cells:
-            if rows and rows[-1]:
-                rows.append([])
-            continue
-        if count == MOST_ROWS:
-            return rows, True
-        count += 1
-        left -= sum(map(len, cells)) + 3 * len(cells)
-        if left < 0:
-            raise LimitExceeded(
-                f"the workbook holds more than {MOST_CHARACTERS:,} characters of text"
+def _page(
+    container: Container, source: Source, book: Book, number: int, name: str, path: str
+) -> Page:
+    floating = floating_of(container, source, path, number)
+    problems = floating.problems
+    writer = _Writer(floating)
+    if _is_sheet(path):
+        capped = _Capped(rows_of(container, path, book))
+        for block in blocks_of(capped):
+            writer.block(block)
+        if capped.cut:
+            problems.append(
+                f"it has more than {MOST_ROWS:,} rows; only the first {MOST_ROWS:,} are read"
             )
-        rows.append(cells)
-    return rows, False
+    writer.finish()
+    warning = f"Sheet {number} ({name}): {'; '.join(problems)}." if problems else None
+    route: Route = "text" if writer.lines else "unread" if problems else "blank"
+    text = "\n".join([f"# {name}", "", *writer.lines]) if writer.lines else ""
+    tables = tuple(moved(table, 2) for table in writer.tables)
+    pictures = source.pictures.on_page(number)
+    return Page(number, text, route, tables, warning, pictures=pictures)
 
 
-def _shown(value: object) -> str:
-    """A cell's value: ISO dates, whole numbers without a point, text on one line."""
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "TRUE" if value else "FALSE"
-        case float():
-            return format(value, ".15g")
-        case dt.datetime():
-            if value.time() == dt.time.min:
-                return value.date().isoformat()
-            return value.replace(microsecond=0).isoformat(" ")
-        case dt.date() | dt.time():
-            return value.isoformat()
-        case str():
-            return " ".join(tidy(value).split())
-        case _:
-            return str(value)
+def _is_sheet(path: str) -> bool:
+    """Whether a part has cells; sheets of charts, dialogs and macros of old have none."""
+    return not any(f"/{kind}sheets/" in f"/{path.lower()}" for kind in ("chart", "dialog"))
+
+
+class _Capped:
+    """Rows up to the cap on rows and on characters."""
+
+    def __init__(self, rows: Iterator[Row]) -> None:
+        self._rows = rows
+        self.cut = False
+
+    def __iter__(self) -> Iterator[Row]:
+        left = MOST_CHARACTERS
+        for count, row in enumerate(self._rows):
+            if count == MOST_ROWS:
+                self.cut = True
+                return
+            left -= sum(map(len, row.cells.values()))
+            if left < 0:
+                raise LimitExceeded(
+                    f"the workbook holds more than {MOST_CHARACTERS:,} characters of text"
+                )
+            yield row
+
+
+class _Writer:
+    """Builds the lines of a sheet."""
+
+    def __init__(self, floating: Floating) -> None:
+        self.lines: list[str] = []
+        self.tables: list[Table] = []
+        self._figures = floating.figures
+        self._remarks = floating.remarks
+        self._next = 0
+
+    def block(self, block: Block) -> None:
+        """A block of cells, and what is anchored to its rows."""
+        self._figures_before(block.first)
+        lines, table = block_lines(block)
+        self._add(lines, table)
+
+    def finish(self) -> None:
+        """What is anchored below the last row, and the remarks."""
+        self._figures_before(1 << 30)
+        self._add([text for _, _, text in self._remarks], None)
+
+    def _figures_before(self, row: int) -> None:
+        while self._next < len(self._figures) and self._figures[self._next][0] < row:
+            _, lines, table = self._figures[self._next]
+            self._next += 1
+            self._add(lines, table)
+
+    def _add(self, lines: list[str], table: Table | None) -> None:
+        if not lines:
+            return
+        if self.lines:
+            self.lines.append("")
+        if table is not None:
+            self.tables.append(moved(table, len(self.lines)))
+        self.lines += lines

@@ -12,6 +12,7 @@ from emily.reading.charts import drawing_lines, drawing_part, run_text
 from emily.reading.ooxml import Container, local
 from emily.reading.pages import Page, Route, Table
 from emily.reading.source import Draft, Source
+from emily.reading.tables import moved
 
 __all__ = ["read_pptx"]
 
@@ -148,12 +149,14 @@ class _Slide:
 
     def _drawing(self, part: str) -> None:
         try:
-            lines = drawing_lines(self.container, self.related, part)
+            lines, table = drawing_lines(self.container, self.related, part)
         except ReadingError as error:
             self.problems.append(f"a chart or diagram is not read: {error}")
             return
         if lines:
             self._gap()
+            if table is not None:
+                self.tables.append(moved(table, len(self.lines)))
             self.lines += lines
 
 

@@ -8,9 +8,20 @@ from collections.abc import Sequence
 
 from emily.reading.pages import Table
 
-__all__ = ["markdown_table", "table_of"]
+__all__ = ["is_value", "markdown_table", "moved", "table_of"]
 
 _VALUE = re.compile(r"[-+(]?[€$£]?\s*\d[\d.,'’ /:T+-]*\s*[)%€$£Z]?")
+
+
+def is_value(cell: str) -> bool:
+    """Whether a cell holds a number, a date or a sum of money, and so names no column."""
+    return bool(_VALUE.fullmatch(cell.strip()))
+
+
+def moved(table: Table, by: int) -> Table:
+    """A table further down the page by a number of lines."""
+    header = None if table.header is None else (table.header[0] + by, table.header[1] + by)
+    return Table(header, tuple((begin + by, end + by) for begin, end in table.rows))
 
 
 def table_of(spans: Sequence[tuple[int, int]], rows: Sequence[Sequence[str]]) -> Table | None:
@@ -34,7 +45,7 @@ def table_of(spans: Sequence[tuple[int, int]], rows: Sequence[Sequence[str]]) ->
     first = next(at for at, count in enumerate(filled) if 2 * count >= usual and count > 1)
     named = [cell.strip() for cell in rows[first] if cell.strip()]
     body = tuple(spans[first:])
-    if len(body) > 1 and not any(_VALUE.fullmatch(cell) for cell in named):
+    if len(body) > 1 and not any(map(is_value, named)):
         return Table(body[0], body[1:])
     return Table(None, body)
 

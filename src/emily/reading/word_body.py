@@ -14,12 +14,13 @@ from emily.reading.ooxml import Container, attribute, local
 from emily.reading.pages import Table
 from emily.reading.source import Source, check_length, tidy
 from emily.reading.symbols import symbol
-from emily.reading.tables import markdown_table
+from emily.reading.tables import markdown_table, moved
 from emily.reading.word_styles import Numbering, Styles, child, value
 from emily.reading.word_tables import grid, grid_text, is_layout
 
 __all__ = ["BodyWriter", "WordFile"]
 
+_Figure = tuple[list[str], Table | None]
 _SKIPPED = frozenset({
     "del", "moveFrom", "rPr", "pPr", "tblPr", "trPr", "tcPr", "sectPr", "instrText", "delText",
     "delInstrText", "sdtPr", "sdtEndPr", "rt", "docPr", "cNvPr",
@@ -76,10 +77,10 @@ class BodyWriter:
         self.in_cell = in_cell
         self.lines: list[str] = []
         self.tables: list[Table] = []
-        self.behind: list[list[list[str]] | list[str]] = []  # tables and lines to follow a table
+        self.behind: list[_Figure] = []  # what is to follow a table
         self._after_list = False
         self._pending = ""  # text of a paragraph whose end was deleted
-        self._figures: list[list[str]] = []
+        self._figures: list[_Figure] = []
         self._boxes: list[etree._Element] = []
         self._length = 0
 
@@ -126,11 +127,13 @@ class BodyWriter:
         if self.lines and self.lines[-1]:
             self.lines.append("")
 
-    def add(self, lines: list[str]) -> None:
-        """A block of lines."""
+    def add(self, lines: list[str], table: Table | None = None) -> None:
+        """A block of lines; the table in it counts from their first."""
         if lines:
             self.gap()
-            self.lines += lines
+            if table is not None:
+                self.tables.append(moved(table, len(self.lines)))
+            self.lines += [*lines, ""]
             self._after_list = False
 
     def _paragraph(self, element: etree._Element) -> None:
@@ -149,11 +152,11 @@ class BodyWriter:
             heading = 0 if self.in_cell else self.file.styles.heading(properties)
             self._put(text.strip(), label, heading)
         figures, self._figures = self._figures, []
-        for lines in figures:
-            if self.in_cell:
-                self.behind.append(lines)
-            else:
-                self.add(lines)
+        if self.in_cell:
+            self.behind += figures
+        else:
+            for lines, table in figures:
+                self.add(lines, table)
         inner, self._boxes = self._boxes, boxes
         for box in inner:
             self.blocks(box)
@@ -240,8 +243,8 @@ class BodyWriter:
     def _describe(self, properties: etree._Element) -> None:
         """Alternative text of a drawing, once where the drawing and its picture have the same."""
         alternative = alternative_text(properties)
-        if alternative and [alternative] not in self._figures:
-            self._figures.append([alternative])
+        if alternative and ([alternative], None) not in self._figures:
+            self._figures.append(([alternative], None))
 
     def _picture(self, identity: str | None) -> None:
         kind, path = self.related.get(identity or "", ("", ""))
@@ -254,18 +257,18 @@ class BodyWriter:
             return
         lines = self.file.source.pictures.block(data, 1)
         if lines:
-            self._figures.append(lines)
+            self._figures.append((lines, None))
 
     def _drawing(self, part: str) -> None:
         if part not in self.related:
             return
         try:
-            lines = drawing_lines(self.file.container, dict(self.related), part)
+            lines, table = drawing_lines(self.file.container, self.related, part)
         except ReadingError as error:
             self.file.warn("A chart or diagram in the document", error)
             return
         if lines:
-            self._figures.append(lines)
+            self._figures.append((lines, table))
 
     def _table(self, element: etree._Element) -> None:
         cells = grid(element)
@@ -275,6 +278,7 @@ class BodyWriter:
                     if cell is not None:
                         self.blocks(cell)
             return
+        before = len(self.behind)
         rows = grid_text(cells, self._cell)
         self.file.changes += sum(
             1 for row in element.iter() if local(row) in {"cellIns", "cellDel"}
@@ -282,29 +286,19 @@ class BodyWriter:
         if self.in_cell and (len(rows) < 2 or max(map(len, rows)) < 2):
             self.lines += ["; ".join(", ".join(filter(None, row)) for row in rows)]
         elif self.in_cell:
-            self.behind.append(rows)
+            self.behind.insert(before, markdown_table(rows, 0))
         else:
-            self._rows(rows)
+            lines, table = markdown_table(rows, 0)
+            self._length += sum(map(len, lines))
+            check_length(self._length)
+            self.add(lines, table)
             self._follow()
-
-    def _rows(self, rows: list[list[str]]) -> None:
-        self.gap()
-        lines, table = markdown_table(rows, len(self.lines))
-        self.lines += [*lines, ""]
-        if table is not None:
-            self.tables.append(table)
-        self._length += sum(map(len, lines))
-        check_length(self._length)
-        self._after_list = False
 
     def _follow(self) -> None:
         """Write what stands in the cells of the table before and does not fit into them."""
         behind, self.behind = self.behind, []
-        for block in behind:
-            if block and isinstance(block[0], list):
-                self._rows([row for row in block if isinstance(row, list)])
-            else:
-                self.add([line for line in block if isinstance(line, str)])
+        for lines, table in behind:
+            self.add(lines, table)
 
     def _cell(self, cell: etree._Element) -> str:
         """A cell on one line; tables and pictures in it are put behind the table."""
@@ -327,12 +321,8 @@ class BodyWriter:
             return
         for page in pages:
             self.gap()
-            at = len(self.lines)
+            self.tables += [moved(table, len(self.lines)) for table in page.tables]
             self.lines += page.text.split("\n")
-            for table in page.tables:
-                header = table.header and (table.header[0] + at, table.header[1] + at)
-                rows = tuple((begin + at, end + at) for begin, end in table.rows)
-                self.tables.append(Table(header, rows))
         self._after_list = False
 
 
