@@ -16,7 +16,7 @@ from emily.reading.charsets import decode_words, decoded
 from emily.reading.encodings import decode_text
 from emily.reading.source import tidy
 
-__all__ = ["Part", "parameters", "parse", "uudecoded"]
+__all__ = ["Part", "head", "parameters", "parse", "uudecoded"]
 
 _MOST_DEPTH = 50
 _MOST_PARTS = 10_000
@@ -167,8 +167,7 @@ def parse(data: bytes) -> Part:
         The mail. Its parts go to a depth of 50 and a number of 10,000; beyond, a multipart is
         left whole and ``lost`` of the mail says so.
     """
-    found = _ENVELOPE.match(data)
-    whole = _part(data, found.end() if found else 0, len(data), "text/plain")
+    whole = head(data)
     count = 1
     level = [whole]
     for depth in range(_MOST_DEPTH + 1):
@@ -190,6 +189,16 @@ def parse(data: bytes) -> Part:
             below += part.parts
         level = below
     return whole
+
+
+def head(data: bytes) -> Part:
+    """The headers of a mail, its body not taken apart.
+
+    Args:
+        data: the mail, or as much of its beginning as is at hand.
+    """
+    found = _ENVELOPE.match(data)
+    return _part(data, found.end() if found else 0, len(data), "text/plain")
 
 
 def _part(data: bytes, start: int, end: int, default: str) -> Part:
