@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from lxml import etree
 
 from emily.errors import ReadingError
+from emily.reading.equations import linear
 from emily.reading.number_formats import shown_number
 from emily.reading.ooxml import Container, attribute, local
 from emily.reading.pages import Table
@@ -131,12 +132,20 @@ def _value(text: str, code: str) -> str:
 def run_text(parent: etree._Element) -> str:
     """Text of an element's runs (DrawingML); paragraphs and breaks as line breaks."""
     pieces: list[str] = []
-    for element in parent.iter():
+    _runs(parent, pieces)
+    return tidy("".join(pieces))
+
+
+def _runs(parent: etree._Element, pieces: list[str]) -> None:
+    for element in parent:
         name = local(element)
         if name == "t":
             pieces.append(element.text or "")
         elif name == "br" or (name == "p" and pieces):
             pieces.append("\n")
-        elif name == "tab":
-            pieces.append("\t")
-    return tidy("".join(pieces))
+        elif name == "oMath":
+            pieces.append(linear(element))
+            continue
+        elif name == "Fallback":
+            continue
+        _runs(element, pieces)

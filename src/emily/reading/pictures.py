@@ -16,17 +16,20 @@ from emily.reading.pages import PictureReading
 if TYPE_CHECKING:
     from emily.reading.source import Source
 
-__all__ = ["LEAST_SIDE", "Pictures"]
+__all__ = ["LEAST_SIDE", "UNREAD", "Pictures"]
 
 LEAST_SIDE = 64
 """Pixels of the shorter side; a smaller picture is an icon or a rule, and is passed over."""
 
 _MOST_BYTES = 64 << 20
 _END = "[/picture]"
+UNREAD = "[picture, not read]"
+"""The line that stands in place of a picture that could not be read."""
+
 _HEADS = {
     "ocr": "[picture, read by OCR]",
     "vision": "[picture, described by a model]",
-    "unread": "[picture, not read]",
+    "unread": UNREAD,
 }
 
 

@@ -62,8 +62,16 @@ def _split(group: list[Row]) -> Iterator[Block]:
 
 
 def _is_table(group: list[Row], columns: Sequence[int]) -> bool:
-    """Whether columns hold a table by themselves: two rows with two cells each."""
-    return sum(sum(column in row.cells for column in columns) > 1 for row in group) > 1
+    """Whether columns hold a table by themselves: its own header, and a row below it.
+
+    Without one on either side the columns belong to one row each, parted by a narrow empty
+    column, and are kept together.
+    """
+    rows = [row for row in group if any(column in row.cells for column in columns)]
+    if len(rows) < 2 or len(columns) < 2:
+        return False
+    names = [rows[0].cells.get(column, "") for column in columns]
+    return all(names) and not any(map(is_value, names))
 
 
 def block_lines(block: Block) -> tuple[list[str], Table | None]:

@@ -9,6 +9,7 @@ from emily.reading.embedded import embedded_files, embedded_parts
 from emily.reading.limits import MOST_CHARACTERS
 from emily.reading.ooxml import Container, attribute, local
 from emily.reading.pages import Page, Route, Table
+from emily.reading.pictures import UNREAD
 from emily.reading.sheet_blocks import Block, block_lines, blocks_of
 from emily.reading.sheet_cells import Book, Row, rows_of
 from emily.reading.sheet_drawings import Floating, floating_of
@@ -104,6 +105,10 @@ def _page(
                 f"it has more than {MOST_ROWS:,} rows; only the first {MOST_ROWS:,} are read"
             )
     writer.finish()
+    if not any(line and line != UNREAD for line in writer.lines):
+        if writer.lines:
+            problems.append("its pictures are not read")
+        writer.lines = []
     warning = f"Sheet {number} ({name}): {'; '.join(problems)}." if problems else None
     route: Route = "text" if writer.lines else "unread" if problems else "blank"
     text = "\n".join([f"# {name}", "", *writer.lines]) if writer.lines else ""

@@ -1,18 +1,22 @@
-"""PowerPoint presentations: a page per slide, with tables, charts, groups and notes."""
+"""PowerPoint presentations: a page per slide, shapes in reading order, notes and comments."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from lxml import etree
 
 from emily.errors import EmptyDocument, ReadingError
-from emily.reading.charts import drawing_lines, drawing_part, run_text
+from emily.reading.embedded import embedded_files, embedded_parts
 from emily.reading.ooxml import Container, local
-from emily.reading.pages import Page, Route, Table
-from emily.reading.source import Draft, Source
-from emily.reading.tables import moved
+from emily.reading.pages import Page, Route
+from emily.reading.pictures import UNREAD
+from emily.reading.slide_layouts import Layout
+from emily.reading.slide_remarks import Authors, remarks_of
+from emily.reading.slide_shapes import ShapeWriter
+from emily.reading.source import Draft, Source, check_length
 
 __all__ = ["read_pptx"]
 
@@ -22,39 +26,73 @@ _NOT_SLIDE = frozenset({"sldNum"})
 
 
 def read_pptx(source: Source) -> Draft:
-    """A presentation; the page number is the number of the slide.
+    """A presentation; the page number is the number of the slide, its heading the slide's title.
 
-    Speaker notes stand at the end of their slide behind ``Notes:``. A slide or shape that is
-    broken is named in the page's warning; the others are read.
+    Speaker notes stand at the end of their slide behind ``Notes:``, then its comments. A slide or
+    shape that is broken is named in the page's warning; the others are read.
+
+    Raises:
+        EmptyDocument: it has no slides.
+        ReadingError: it is no presentation, or broken as a whole.
     """
     container = Container(source.path)
     try:
-        slides = _order(container)
+        main = container.main("ppt/presentation.xml")
+        related = container.related(main)
+        slides = _order(container, main, related)
         if not slides:
             raise EmptyDocument("the presentation has no slides")
-        title = container.title()
+        title, facts = container.properties()
     except BaseException:
         container.__exit__()
         raise
-    return Draft("pptx", "pages", _pages(container, slides), title)
+    deck = _Deck(container, source, Authors.of(container, related))
+    draft = Draft("pptx", "pages", iter(()), title, facts=facts)
+    draft.pages = _pages(deck, slides, draft)
+    parts = [part for path in slides for part in embedded_parts(container.related(path))]
+    draft.enclosed = embedded_files(source, parts)
+    return draft
 
 
-def _pages(container: Container, slides: list[str]) -> Iterator[Page]:
-    with container:
+@dataclass(slots=True)
+class _Deck:
+    """What the slides of a presentation share."""
+
+    container: Container
+    source: Source
+    authors: Authors
+    layouts: dict[str, Layout] = field(default_factory=dict)
+    footers: set[str] = field(default_factory=set)
+
+    def layout(self, path: str) -> Layout:
+        """The layout of a slide; one that is broken places nothing."""
+        related = self.container.related(path).values()
+        target = next((target for kind, target in related if kind == "slideLayout"), "")
+        if target not in self.layouts:
+            self.layouts[target] = Layout.of(self.container, target)
+        return self.layouts[target]
+
+
+def _pages(deck: _Deck, slides: list[str], draft: Draft) -> Iterator[Page]:
+    characters = 0
+    with deck.container:
         for number, path in enumerate(slides, 1):
             try:
-                root = container.xml(path)
+                root = deck.container.xml(path)
             except ReadingError as error:
                 warning = f"Slide {number} is not read: {error}."
                 yield Page(number, "", "unread", warning=warning)
                 continue
-            yield _Slide(container, path).page(number, root)
+            if root.get("show") in {"0", "false"}:
+                draft.warnings.append(f"Slide {number} is hidden; it is read.")
+            page = _page(deck, path, number, root)
+            characters += len(page.text)
+            check_length(characters)
+            yield page
 
 
-def _order(container: Container) -> list[str]:
+def _order(container: Container, main: str, related: dict[str, tuple[str, str]]) -> list[str]:
     """Paths of the slides in the order in which they are shown."""
-    main = container.main("ppt/presentation.xml")
-    related = container.related(main)
     listed = []
     for element in container.xml(main).iter():
         if local(element) == "sldId":
@@ -67,103 +105,49 @@ def _order(container: Container) -> list[str]:
     return listed
 
 
-class _Slide:
-    """Builds the lines of one slide."""
-
-    def __init__(self, container: Container, path: str) -> None:
-        self.container = container
-        self.path = path
-        self.related = container.related(path)
-        self.lines: list[str] = []
-        self.tables: list[Table] = []
-        self.problems: list[str] = []
-        self.pictures = 0
-
-    def page(self, number: int, root: etree._Element) -> Page:
-        """The finished page."""
-        self._shapes(root, _NOT_SLIDE)
-        for kind, path in self.related.values():
-            if kind == "notesSlide" and path in self.container:
-                self._notes(path)
-        while self.lines and not self.lines[-1]:
-            self.lines.pop()
-        if self.pictures:
-            self.problems.append(f"{self.pictures} pictures are not read")
-        warning = f"Slide {number}: {'; '.join(self.problems)}." if self.problems else None
-        text = "\n".join(self.lines)
-        route: Route = "text" if text.strip() else "unread" if self.problems else "blank"
-        return Page(number, text, route, tuple(self.tables), warning)
-
-    def _notes(self, path: str) -> None:
-        before = len(self.lines)
+def _page(deck: _Deck, path: str, number: int, root: etree._Element) -> Page:
+    container, source = deck.container, deck.source
+    related = container.related(path)
+    writer = ShapeWriter(container, source, related, number, deck.layout(path))
+    writer.footers = deck.footers
+    writer.shapes(root, _NOT_SLIDE)
+    lines, tables, problems = writer.lines, writer.tables, writer.problems
+    for kind, target in related.values():
         try:
-            self._shapes(self.container.xml(path), _NOT_NOTES)
+            if kind == "notesSlide" and target in container:
+                _add(lines, _notes(deck, target, number))
+            elif kind == "comments" and target in container:
+                _add(lines, remarks_of(container.xml(target), deck.authors))
         except ReadingError as error:
-            self.problems.append(f"the notes are not read: {error}")
-            return
-        notes = self.lines[before:]
-        if any(notes):
-            first = next(at for at, line in enumerate(notes) if line)
-            notes[first] = "Notes: " + notes[first]
-        self.lines[before:] = notes
-
-    def _shapes(self, parent: etree._Element, skipped: frozenset[str]) -> None:
-        for element in parent:
-            name = local(element)
-            if name == "sp" and _placeholder(element) in skipped:
-                continue
-            if name == "txBody":
-                self._paragraphs(element)
-            elif name == "tbl":
-                self._table(element)
-            elif (part := drawing_part(element)) is not None:
-                self._drawing(part)
-            elif name == "pic":
-                self.pictures += 1
-            elif name != "Fallback" and len(element):
-                self._shapes(element, skipped)
-
-    def _paragraphs(self, body: etree._Element) -> None:
-        lines = [line for p in body if local(p) == "p" for line in run_text(p).split("\n")]
-        lines = [line.strip() for line in lines if line.strip()]
+            what = "notes" if kind == "notesSlide" else "comments"
+            problems.append(f"the {what} are not read: {error}")
+    while lines and not lines[-1]:
+        lines.pop()
+    if not any(line and line != UNREAD for line in lines):
         if lines:
-            self._gap()
-            self.lines += lines
-
-    def _gap(self) -> None:
-        if self.lines and self.lines[-1]:
-            self.lines.append("")
-
-    def _table(self, element: etree._Element) -> None:
-        self._gap()
-        spans = []
-        for row in element:
-            if local(row) != "tr":
-                continue
-            cells = [" ".join(run_text(cell).split()) for cell in row if local(cell) == "tc"]
-            if any(cells):
-                spans.append((len(self.lines), len(self.lines)))
-                self.lines.append(" | ".join(cells))
-        if len(spans) > 1:
-            self.tables.append(Table(spans[0], tuple(spans[1:])))
-
-    def _drawing(self, part: str) -> None:
-        try:
-            lines, table = drawing_lines(self.container, self.related, part)
-        except ReadingError as error:
-            self.problems.append(f"a chart or diagram is not read: {error}")
-            return
-        if lines:
-            self._gap()
-            if table is not None:
-                self.tables.append(moved(table, len(self.lines)))
-            self.lines += lines
+            problems.append("its pictures are not read")
+        lines = []
+    warning = f"Slide {number}: {'; '.join(problems)}." if problems else None
+    route: Route = "text" if lines else "unread" if problems else "blank"
+    pictures = source.pictures.on_page(number)
+    return Page(number, "\n".join(lines), route, tuple(tables), warning, pictures=pictures)
 
 
-def _placeholder(shape: etree._Element) -> str:
-    for element in shape.iter():
-        if local(element) == "ph":
-            return element.get("type") or ""
-        if local(element) == "txBody":
-            break
-    return ""
+def _add(lines: list[str], more: list[str]) -> None:
+    if more:
+        if lines and lines[-1]:
+            lines.append("")
+        lines += more
+
+
+def _notes(deck: _Deck, path: str, number: int) -> list[str]:
+    related = deck.container.related(path)
+    writer = ShapeWriter(deck.container, deck.source, related, number, Layout())
+    writer.headings = False
+    writer.shapes(deck.container.xml(path), _NOT_NOTES)
+    notes = writer.lines
+    if not any(notes):
+        return []
+    first = next(at for at, text in enumerate(notes) if text)
+    notes[first] = "Notes: " + notes[first]
+    return notes

@@ -8,6 +8,7 @@ from emily.errors import EmptyDocument, ReadingError
 from emily.reading.embedded import embedded_files, embedded_parts
 from emily.reading.ooxml import Container, attribute, local
 from emily.reading.pages import Page
+from emily.reading.pictures import UNREAD
 from emily.reading.source import Draft, Source, check_length, single_page
 from emily.reading.word_body import BodyWriter, WordFile
 from emily.reading.word_styles import Numbering, Styles
@@ -16,6 +17,7 @@ __all__ = ["read_docx"]
 
 _Part = tuple[etree._Element, dict[str, tuple[str, str]]]
 _NOTES = (("footnotes", "Footnote"), ("endnotes", "Endnote"), ("comments", "Comment"))
+_UNREAD = "The document holds pictures alone, which are not read."
 _SEPARATORS = frozenset({"separator", "continuationSeparator", "continuationNotice"})
 
 
@@ -64,7 +66,11 @@ def read_docx(source: Source) -> Draft:
         warnings.append(
             "The document has tracked changes; it is read as if all of them were accepted."
         )
-    page = Page(1, text, tables=tuple(writer.tables), pictures=source.pictures.on_page(1))
+    pictures = source.pictures.on_page(1)
+    if text and not any(line and line != UNREAD for line in writer.lines):
+        page = Page(1, "", "unread", warning=_UNREAD, pictures=pictures)
+    else:
+        page = Page(1, text, tables=tuple(writer.tables), pictures=pictures)
     enclosed = embedded_files(source, embedded)
     return Draft("docx", "none", single_page(page), title, warnings, facts, enclosed)
 
