@@ -26,6 +26,8 @@ _XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _MOST_ENTITY = 1_000  # characters that an entity of a real document stands for
 _ROOM = 2  # how many times its own size, and a MiB, a text may grow by its entities
 _MOST_ENTITIES = 10_000
+_PROLOG = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE[^<>\[]*(?:\[.*?\])?\s*>", re.DOTALL)
+_DEEPEST = 400  # elements in one another; what is read recurses into them
 
 
 def parse_xml(path: Path) -> tuple[etree._Element, list[str]]:
@@ -50,6 +52,25 @@ def parse_xml(path: Path) -> tuple[etree._Element, list[str]]:
     if not text.strip():
         raise EmptyDocument("the file holds only blanks")
     text = _with_entities(text, warnings)
+    root, faults = _parsed(text)
+    if any("Extra content" in str(entry.message) for entry in faults):  # several in one file
+        root, faults = _parsed(f"<documents>{_PROLOG.sub('', text)}</documents>")
+    if root is None:
+        raise ReadingError("the XML cannot be parsed: it has no element")
+    if any("depth" in str(entry.message).lower() for entry in faults) or _depth(root) > _DEEPEST:
+        raise ReadingError(
+            f"the XML is nested too deeply: more than {_DEEPEST} elements in one another"
+        )
+    faults = [entry for entry in faults if "Entity '" not in str(entry.message)]
+    if faults:
+        warnings.append(
+            f"The XML is broken at line {faults[0].line:,} ({faults[0].message.strip()}); "
+            "what could be made out was read."
+        )
+    return root, warnings
+
+
+def _parsed(text: str) -> tuple[etree._Element | None, list[etree._LogEntry]]:
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -64,18 +85,18 @@ def parse_xml(path: Path) -> tuple[etree._Element, list[str]]:
         root = etree.fromstring(text.encode(errors="replace"), parser)
     except (etree.LxmlError, ValueError) as error:
         raise ReadingError(f"the XML cannot be parsed: {error}") from None
-    if root is None:
-        raise ReadingError("the XML cannot be parsed: it has no element")
-    faults = [entry for entry in parser.error_log if entry.level >= 2]
-    if any("depth" in str(entry.message).lower() for entry in faults):
-        raise ReadingError("the XML is nested too deeply: more than 2,000 elements in one another")
-    faults = [entry for entry in faults if "Entity '" not in str(entry.message)]
-    if faults:
-        warnings.append(
-            f"The XML is broken at line {faults[0].line:,} ({faults[0].message.strip()}); "
-            "what could be made out was read."
-        )
-    return root, warnings
+    return root, [entry for entry in parser.error_log if entry.level >= 2]
+
+
+def _depth(root: etree._Element) -> int:
+    """How many elements stand in one another, counted up to one too many."""
+    depth = deepest = 0
+    for event, _ in etree.iterwalk(root, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        deepest = max(deepest, depth)
+        if deepest > _DEEPEST:
+            break
+    return deepest
 
 
 def _with_entities(text: str, warnings: list[str]) -> str:
