@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from benchmarks.scan_texts import PAGES, Columns, Grid, Heading, Prose, Sheet
+from benchmarks.scan_texts import PAGES, Columns, Heading, Prose, Sheet
 
 __all__ = ["KINDS", "draw", "scan", "scans", "truth"]
 
@@ -88,7 +88,7 @@ def _placed(sheet: Sheet) -> Iterator[tuple[float, float, str, str, float, bool]
         else:
             for row in part.rows:
                 for cell, start in zip(row, part.starts, strict=True):
-                    ends = start > 0.5 and cell[-1:].isdigit() or start == 1
+                    ends = (start > 0.5 and cell[-1:].isdigit()) or start == 1
                     if cell:
                         yield _MARGIN + start * room, y, cell, sheet.font, part.size, ends
                 y += part.size * 1.7

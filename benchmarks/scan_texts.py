@@ -246,7 +246,6 @@ _GUIDE = Sheet(
         ),
         Prose("Associazione Amici della Montagna, edizione 2023", 9),
     ),
-    "Aileron",
 )
 
 _FORM = Sheet(

@@ -1,12 +1,10 @@
-"""Text out of pictures of pages: the engine behind a protocol, and the pictures made ready."""
+"""Text out of pictures of pages: engines behind a protocol, and pages made ready and turned."""
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
 
 from emily.errors import ReadingError
 from emily.reading.lines import Line, confidence, page_text
@@ -14,13 +12,19 @@ from emily.reading.lines import Line, confidence, page_text
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["Ocr", "OcrUnavailable", "RapidOcr", "load", "recognise", "self_test"]
+__all__ = ["ENGINES", "Engine", "Ocr", "OcrUnavailable", "load", "recognise", "self_test"]
+
+Engine = Literal["rapidocr", "tesseract", "apple"]
+"""Names of the engines: PP-OCR in the wheel, the program Tesseract, Vision of macOS."""
+
+ENGINES: tuple[Engine, ...] = get_args(Engine)
 
 _STRIP = 1.5  # height of a strip over its width, when a tall picture is cut
 _TALL = 2.5  # height over width from which a picture is cut
 _SMALL = 600  # pixels of the longer side below which a picture is doubled
 _MOST_PIXELS = 2400  # of the longer side of what the engine is given
-_DETECTION_PIXELS = 1280  # of the longer side of what lines are looked for on
+_PROBED = 5  # lines that are read again to see how a page lies
+_DOUBTFUL = 0.75  # mean confidence; upright print has .95 and more, print upside down .5 to .7
 _GOLDEN = "Total 1234,50 euro"
 
 
@@ -28,135 +32,76 @@ class OcrUnavailable(ReadingError):
     """The OCR engine cannot be loaded; the message says why."""
 
 
+@runtime_checkable
 class Ocr(Protocol):
     """An OCR engine."""
 
     def recognise(self, image: Image) -> list[Line]:
-        """Lines of text in a picture (mode RGB), in any order."""
+        """Lines of text in a picture (mode RGB), in any order.
+
+        An engine that finds a page on its side or on its head by itself gives the places that the
+        lines have once it is upright.
+
+        Raises:
+            OcrUnavailable: the engine turns out not to work here.
+            ReadingError: it failed on this picture.
+        """
         ...
 
 
-def load(engine: str, languages: Sequence[str]) -> Ocr:
-    """An OCR engine by its name.
+def load(engine: str, languages: Sequence[str] = ()) -> Ocr:
+    """An engine by name.
 
     Args:
-        engine: as the setting ``ocr_engine`` names it.
-        languages: ISO 639-1 codes of what is to be read.
+        engine: one of ``ENGINES``.
+        languages: ISO 639-1 codes of what is to be read. RapidOCR does without: its one model
+            reads Latin, Chinese and Japanese script, and no Greek, Cyrillic, Arabic, Hebrew,
+            Thai or Indic ones.
 
     Raises:
-        OcrUnavailable: there is no such engine, or it cannot be loaded.
+        OcrUnavailable: it is not installed, or has no data for a language.
+        ValueError: there is no engine of this name.
     """
     if engine == "rapidocr":
+        from emily.reading.ocr_rapid import RapidOcr
+
         return RapidOcr()
-    raise OcrUnavailable(f"there is no OCR engine {engine!r} for {', '.join(languages)}")
+    if engine == "tesseract":
+        from emily.reading.ocr_tesseract import TesseractOcr
 
+        return TesseractOcr(languages)
+    if engine == "apple":
+        from emily.reading.ocr_apple import AppleOcr
 
-class RapidOcr:
-    """PP-OCR through onnxruntime; the models lie in the wheel, nothing is downloaded.
-
-    The classifier of upside-down lines stays off: it turns upright lines over.
-
-    Raises:
-        OcrUnavailable: the package, its models or the memory for them are missing.
-    """
-
-    def __init__(self) -> None:
-        logging.disable(logging.CRITICAL)  # the worker's stderr is for crashes only
-        try:
-            with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):  # noqa: PTH123
-                from rapidocr import RapidOCR
-
-                self._engine = RapidOCR(
-                    params={
-                        "Global.use_cls": False,
-                        "Global.log_level": "critical",
-                        "Global.max_side_len": _MOST_PIXELS,
-                        # Lines of one batch are padded to its longest: one by one is
-                        # a quarter faster on a CPU, and reads the same.
-                        "Rec.rec_batch_num": 1,
-                        # Lines are found on a smaller copy and read off the full one: a third
-                        # less time on a page, and the same text on the pages compared.
-                        "Det.limit_type": "max",
-                        "Det.limit_side_len": _DETECTION_PIXELS,
-                        # A second thread of this engine waits in a loop: on a machine of two
-                        # cores, where the embedder works beside it, a page costs twice the
-                        # CPU and no less time.
-                        "EngineConfig.onnxruntime.intra_op_num_threads": 1,
-                        "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-                    }
-                )
-        except Exception as error:  # noqa: BLE001 - onnxruntime raises types of its own, many
-            raise _unavailable(error) from None
-
-    def recognise(self, image: Image) -> list[Line]:
-        """Lines of text in a picture."""
-        import numpy as np
-
-        try:
-            result: Any = self._engine(np.asarray(image)[:, :, ::-1])  # the engine takes BGR
-        except ImportError as error:  # parts of the engine are loaded at its first use
-            raise _unavailable(error) from None
-        except Exception as error:  # noqa: BLE001 - cv2.error, onnxruntime errors, and others
-            if _is_for_memory(error):
-                raise _unavailable(error) from None
-            raise ReadingError(f"OCR failed: {_last_line(error)}") from None
-        if result is None or result.txts is None or result.boxes is None:
-            return []
-        return [
-            Line(
-                text=text,
-                score=float(score),
-                left=float(min(box[:, 0])),
-                top=float(min(box[:, 1])),
-                right=float(max(box[:, 0])),
-                bottom=float(max(box[:, 1])),
-            )
-            for text, score, box in zip(result.txts, result.scores, result.boxes, strict=True)
-            if text.strip()
-        ]
-
-
-def _unavailable(error: Exception) -> OcrUnavailable:
-    if _is_for_memory(error):
-        return OcrUnavailable(
-            "OCR does not fit into the memory limit (setting reading_memory_mb; it takes 1,024 MiB)"
-        )
-    return OcrUnavailable(f"OCR cannot be loaded: {_last_line(error)}")
-
-
-def _is_for_memory(error: Exception) -> bool:
-    words = ("failed to map", "bad_alloc", "allocate", "Insufficient memory")
-    return isinstance(error, MemoryError) or any(word in str(error) for word in words)
-
-
-def _last_line(error: Exception) -> str:
-    """What an error says; the engine packs whole tracebacks into one."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip(" .")]
-    return lines[-1] if lines else type(error).__name__
+        return AppleOcr(languages)
+    raise ValueError(f"there is no OCR engine {engine!r}; there are {', '.join(ENGINES)}")
 
 
 def recognise(engine: Ocr, image: Image) -> list[Line]:
-    """Lines of a page, prepared as engines like it: small ones doubled, tall ones cut, turned.
+    """Lines of a page, prepared as engines like it: set straight, sized, tall ones cut, turned.
 
-    A page that lies on its side or stands on its head is turned only when that reads clearly
-    better than leaving it.
+    A page that lies on its side or stands on its head is turned only when a few of its lines
+    read clearly better so.
 
     Args:
         engine: the OCR engine.
         image: a page, upright or not, mode RGB.
     """
-    image = _sized(image)
+    from emily.reading.page_image import prepared
+
+    image = _sized(prepared(image))
     lines = _strips(engine, image)
     if not _suspicious(lines):
         return lines
-    sideways = _sideways(lines)
-    angles = (90, 270) if sideways else (180,)
-    turned = [_strips(engine, image.rotate(angle, expand=True)) for angle in angles]
-    best = max(turned, key=_score)
+    window = _window(lines, image)
+    least = 0.8 if _sideways(lines) else 1.3
+    best, read_best = 0, _score(engine.recognise(image.crop(window)))
     # An engine may read a lying line by itself; the order of lines is right only once upright.
-    if _score(best) > (0.8 if sideways else 1.3) * _score(lines) and not _sideways(best):
-        return best
-    return lines
+    for angle in (90, 270) if _sideways(lines) else (180,):
+        probe = engine.recognise(image.crop(window).rotate(angle, expand=True))
+        if not _sideways(probe) and _score(probe) > least * read_best:
+            best, read_best, least = angle, _score(probe), 1.0
+    return _strips(engine, image.rotate(best, expand=True)) if best else lines
 
 
 def _sized(image: Image) -> Image:
@@ -166,9 +111,11 @@ def _sized(image: Image) -> Image:
     if longer < _SMALL and shorter > 0:
         return image.resize((image.width * 2, image.height * 2), Resampling.LANCZOS)
     limit = _MOST_PIXELS * (1 if longer < _TALL * shorter else longer / shorter / _STRIP)
-    if longer > limit:
-        image.thumbnail((limit, limit), Resampling.LANCZOS)
-    return image
+    if longer <= limit:
+        return image
+    scale = limit / longer
+    size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+    return image.resize(size, Resampling.BICUBIC, reducing_gap=2)
 
 
 def _strips(engine: Ocr, image: Image) -> list[Line]:
@@ -187,12 +134,28 @@ def _strips(engine: Ocr, image: Image) -> list[Line]:
             window = ink[bottom - step // 4 : bottom]
             bottom = bottom - step // 4 + int(window.argmin()) + 1
         for line in engine.recognise(image.crop((0, top, image.width, bottom))):
-            moved = Line(
-                line.text, line.score, line.left, line.top + top, line.right, line.bottom + top
-            )
-            lines.append(moved)
+            lines.append(replace(line, top=line.top + top, bottom=line.bottom + top))
         top = bottom
     return lines
+
+
+def _window(lines: list[Line], image: Image) -> tuple[int, int, int, int]:
+    """The part of a page that holds a few of its longest lines: left, top, right, bottom."""
+    long = sorted(lines, key=lambda line: len(line.text))[-4 * _PROBED :]
+    if _sideways(lines):
+        long.sort(key=lambda line: line.left)
+    else:
+        long.sort(key=lambda line: line.top)
+    some = long[(len(long) - _PROBED) // 2 :][:_PROBED] if len(long) > _PROBED else long
+    edge = max(min(line.height, line.right - line.left) for line in some)
+    left, top = min(line.left for line in some), min(line.top for line in some)
+    right, bottom = max(line.right for line in some), max(line.bottom for line in some)
+    return (
+        max(0, int(left - edge)),
+        max(0, int(top - edge)),
+        max(1, min(image.width, int(right + edge))),
+        max(1, min(image.height, int(bottom + edge))),
+    )
 
 
 def _score(lines: list[Line]) -> float:
@@ -207,7 +170,7 @@ def _sideways(lines: list[Line]) -> bool:
 
 
 def _suspicious(lines: list[Line]) -> bool:
-    return bool(lines) and (confidence(lines) < 0.75 or _sideways(lines))
+    return bool(lines) and (confidence(lines) < _DOUBTFUL or _sideways(lines))
 
 
 def self_test(engine: Ocr) -> str | None:

@@ -1,0 +1,322 @@
+"""Pictures of pages made ready for OCR: a photographed sheet cut out, lit evenly, set straight.
+
+Each step looks at a small grey copy first and is taken only where the copy leaves no doubt, so
+that a clean scan costs a few hundredths of a second and goes through as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+__all__ = ["Sheet", "lines_stand", "prepared", "sheet_of", "skew", "two_tone"]
+
+Grey = NDArray[np.uint8]
+"""A picture in grey levels, height x width."""
+
+_SMALL = 1000  # pixels of the longer side of the copy that is looked at
+_LEAST_INK = 400  # pixels of the copy below which nothing is told from a page's ink
+_MOST_SKEW = 8.0  # degrees; more is no carelessness at the scanner
+_LEAST_SKEW = 0.25  # degrees; less moves the ends of a line by less than half of its height
+_FAX_SIDE = 2400  # pixels of the longer side up to which a picture in two tones is doubled
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Where a sheet of paper lies in a photograph.
+
+    Attributes:
+        corners: 4 x 2, x and y in pixels: upper left, upper right, lower right, lower left.
+    """
+
+    corners: NDArray[np.float32]
+
+    def size(self) -> tuple[int, int]:
+        """Width and height of the sheet laid flat, pixels: the longer of its opposite sides."""
+        one, two, three, four = self.corners
+        width = max(np.linalg.norm(two - one), np.linalg.norm(three - four))
+        height = max(np.linalg.norm(four - one), np.linalg.norm(three - two))
+        return max(1, round(float(width))), max(1, round(float(height)))
+
+
+def prepared(image: Image) -> Image:
+    """A page as an OCR engine likes it: flat, straight, evenly lit, its lines running across.
+
+    Whether it stands on its head is not seen here: that takes reading.
+
+    Args:
+        image: a page, mode RGB.
+
+    Returns:
+        The same picture where nothing is the matter with it, else a new one, mode RGB.
+    """
+    from PIL import Image as Pictures
+
+    if min(image.size) < 32:
+        return image
+    page: NDArray[np.uint8] = np.asarray(image)
+    changed = False
+    small, scale = _small(page)
+    sheet = sheet_of(small)
+    if sheet is not None:
+        page, changed = _flat(page, Sheet(sheet.corners / np.float32(scale))), True
+        small, scale = _small(page)
+    if two_tone(small, page):
+        if max(page.shape[:2]) <= _FAX_SIDE:
+            page, changed = _smoothed(page), True
+            small, scale = _small(page)
+    else:
+        light = _light(small)
+        if light is not None:
+            page, changed = _evened(page, light), True
+            small, scale = _small(page)
+    ink = _ink(small)
+    if lines_stand(ink):
+        page, changed = np.ascontiguousarray(np.rot90(page)), True
+        ink = np.ascontiguousarray(np.rot90(ink))
+    degrees = skew(ink)
+    if degrees:
+        page, changed = _rotated(page, degrees), True
+    return Pictures.fromarray(page) if changed else image
+
+
+def _small(page: NDArray[np.uint8]) -> tuple[Grey, float]:
+    """A grey copy of at most ``_SMALL`` pixels, and its scale."""
+    import cv2
+
+    scale = min(1.0, _SMALL / max(page.shape[:2]))
+    size = (max(1, round(page.shape[1] * scale)), max(1, round(page.shape[0] * scale)))
+    less = cv2.resize(page, size, interpolation=cv2.INTER_AREA) if scale < 1 else page
+    return np.asarray(cv2.cvtColor(less, cv2.COLOR_RGB2GRAY), np.uint8), scale
+
+
+def sheet_of(small: Grey) -> Sheet | None:
+    """The sheet in a photograph: a bright shape of four corners on a darker ground.
+
+    Sure only where the picture's rim is ground for the most part, the shape fills a good part of
+    the picture, is filled by its four corners, and is clearly brighter than what lies around it.
+
+    Args:
+        small: the picture, grey.
+    """
+    import cv2
+
+    height, width = small.shape
+    blurred = cv2.GaussianBlur(small, (0, 0), 3)
+    level, _ = cv2.threshold(blurred, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    side = max(9, max(small.shape) // 25 | 1)
+    kernel = np.ones((side, side), np.uint8)
+    for share in (1.0, 0.8, 0.6, 1.2):  # light falls off over a sheet
+        bright = (blurred > level * share).astype(np.uint8)
+        rim = np.concatenate([bright[:3].ravel(), bright[-3:].ravel(),
+                              bright[:, :3].ravel(), bright[:, -3:].ravel()])  # fmt: skip
+        if rim.mean() > 0.35:
+            continue
+        padded = cv2.copyMakeBorder(bright, *[side] * 4, cv2.BORDER_CONSTANT, value=0)
+        closed = cv2.morphologyEx(padded, cv2.MORPH_CLOSE, kernel)[side:-side, side:-side]
+        found, _ = cv2.findContours(
+            np.ascontiguousarray(closed), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE
+        )
+        if not found:
+            continue
+        hull = cv2.convexHull(max(found, key=cv2.contourArea))
+        area = cv2.contourArea(hull)
+        if area < 0.3 * height * width:
+            continue
+        corners = _four(hull)
+        if corners is None or abs(cv2.contourArea(corners) - area) > 0.04 * area:
+            continue
+        inside = np.zeros_like(small)
+        cv2.fillConvexPoly(inside, np.round(corners).astype(np.int32), 1)
+        filled = float(closed[inside == 1].mean())
+        ground = small[inside == 0]
+        if filled < 0.93 or ground.size == 0:
+            continue
+        if float(np.median(small[inside == 1])) - float(np.median(ground)) < 35:
+            continue
+        return Sheet(corners)
+    return None
+
+
+def _four(hull: NDArray[Any]) -> NDArray[np.float32] | None:
+    """The four corners of an outline, in order; ``None`` where it has not just four."""
+    import cv2
+
+    around = cv2.arcLength(hull, True)
+    for share in (0.01, 0.02, 0.03, 0.04):
+        points = cv2.approxPolyDP(hull, share * around, True).reshape(-1, 2)
+        if len(points) <= 4:
+            break
+    if len(points) != 4:
+        return None
+    centre = points.mean(axis=0)
+    turns = np.arctan2(points[:, 1] - centre[1], points[:, 0] - centre[0])
+    ordered = points[np.argsort(turns)].astype(np.float32)
+    # Clockwise from the upper left, which is the nearest to the picture's origin.
+    ordered = np.roll(ordered, -int(ordered.sum(axis=1).argmin()), axis=0)
+    for at in range(4):
+        one, two = ordered[at - 1] - ordered[at], ordered[(at + 1) % 4] - ordered[at]
+        lengths = float(np.linalg.norm(one) * np.linalg.norm(two))
+        if lengths == 0 or abs(float(one @ two)) / lengths > 0.5:  # a corner of 60 to 120 degrees
+            return None
+    return np.asarray(ordered, np.float32)
+
+
+def _flat(page: NDArray[np.uint8], sheet: Sheet) -> NDArray[np.uint8]:
+    import cv2
+
+    width, height = sheet.size()
+    inset = 0.004 * min(width, height)  # the sheet's edge itself would be a line on the page
+    target = np.array(
+        [[-inset, -inset], [width + inset, -inset],
+         [width + inset, height + inset], [-inset, height + inset]], np.float32)  # fmt: skip
+    matrix = cv2.getPerspectiveTransform(sheet.corners, target)
+    flat = cv2.warpPerspective(
+        page, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+    )
+    return np.asarray(flat, np.uint8)
+
+
+def two_tone(small: Grey, page: NDArray[np.uint8]) -> bool:
+    """Whether a page is black and white without greys between, as faxes are."""
+    rows = page[:: max(1, page.shape[0] // 300), :, 0]
+    return bool(((rows < 8) | (rows > 247)).mean() > 0.995) and bool((small > 200).mean() > 0.5)
+
+
+def _smoothed(page: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A page in two tones, twice as large, its steps smoothed and its speckles gone."""
+    import cv2
+
+    dots = (page[:, :, 0] < 128).astype(np.uint8)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(dots, connectivity=8)
+    lone = np.zeros(count, bool)
+    lone[1:] = stats[1:, cv2.CC_STAT_AREA] <= 2
+    solid = (dots == 1) & ~lone[labels]
+    # A dot near to other ink may be that of an i, or a point; one far from any is dirt.
+    near = cv2.dilate(solid.astype(np.uint8), np.ones((9, 9), np.uint8)) == 1
+    kept = np.where(solid | ((dots == 1) & near), 0, 255).astype(np.uint8)
+    large = cv2.resize(kept, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
+    large = cv2.GaussianBlur(large, (0, 0), 1.0)
+    return np.asarray(cv2.cvtColor(large, cv2.COLOR_GRAY2RGB), np.uint8)
+
+
+def _light(small: Grey) -> NDArray[np.float32] | None:
+    """How bright the paper is, over a small copy of the page; ``None`` where it is even."""
+    import cv2
+
+    if float(np.median(small)) < 60:  # light writing on a dark ground
+        return None
+    tiny = cv2.resize(small, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
+    # Ink is darker than the paper around it, and thinner than the window.
+    paper = cv2.dilate(tiny, np.ones((9, 9), np.uint8))
+    paper = cv2.medianBlur(paper, 21)
+    low, high = np.percentile(paper, (3, 97))
+    if high - low < 40 or low < 25:
+        return None
+    return np.asarray(cv2.GaussianBlur(paper, (0, 0), 6), np.float32)
+
+
+def _evened(page: NDArray[np.uint8], light: NDArray[np.float32]) -> NDArray[np.uint8]:
+    import cv2
+
+    size = (page.shape[1], page.shape[0])
+    grey = cv2.cvtColor(page, cv2.COLOR_RGB2GRAY)
+    paper = cv2.resize(light, size, interpolation=cv2.INTER_LINEAR)
+    even = cv2.divide(grey.astype(np.float32), np.maximum(paper, 1), scale=235)
+    plain = np.clip(even, 0, 255).astype(np.uint8)
+    return np.asarray(cv2.cvtColor(plain, cv2.COLOR_GRAY2RGB), np.uint8)
+
+
+def _ink(small: Grey) -> Grey:
+    """Where a page has ink: 1 for pixels darker than what lies around them."""
+    import cv2
+
+    window = max(15, max(small.shape) // 30 | 1)
+    around = cv2.blur(small, (window, window)).astype(np.int16)
+    return np.asarray(small.astype(np.int16) < around - 12, np.uint8)
+
+
+def _sharpness(down: NDArray[np.float64], along: NDArray[np.float64], degrees: float) -> float:
+    """How sharply rows of ink part from the gaps between, for lines tilted by an angle.
+
+    The criterion is Postl's (1986, "Detection of linear oblique structures and skew scan in
+    digitized documents"): the sum of squared differences of neighbouring rows' ink.
+    """
+    rows = np.rint(down - along * math.tan(math.radians(degrees))).astype(np.int64)
+    profile = np.bincount(rows - rows.min()).astype(np.float64)
+    return float((np.diff(profile) ** 2).sum())
+
+
+def _points(ink: Grey) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Row and column of each pixel of ink, thinned to as many as are needed."""
+    down, along = np.nonzero(ink)
+    if down.size < _LEAST_INK:
+        return None
+    step = max(1, down.size // 60_000)
+    return down[::step].astype(np.float64), along[::step].astype(np.float64)
+
+
+def lines_stand(ink: Grey) -> bool:
+    """Whether the lines of a page run from top to bottom, and surely so.
+
+    Args:
+        ink: 1 where there is ink, else 0.
+    """
+    points = _points(ink)
+    if points is None:
+        return False
+    down, along = points
+    angles = np.arange(-6, 6.1, 1.0)
+    lying = max(_sharpness(down, along, float(angle)) for angle in angles)
+    standing = max(_sharpness(along, down, float(angle)) for angle in angles)
+    return standing > 1.6 * lying
+
+
+def skew(ink: Grey) -> float:
+    """By how much a page's lines are tilted, degrees: positive ones fall to the right.
+
+    0 where they are straight, where there is too little ink, or where no angle stands out.
+
+    Args:
+        ink: 1 where there is ink, else 0.
+    """
+    points = _points(ink)
+    if points is None:
+        return 0.0
+    down, along = points
+    coarse = {
+        float(angle): _sharpness(down, along, float(angle))
+        for angle in np.arange(-_MOST_SKEW, _MOST_SKEW + 0.1, 0.5)
+    }
+    best = max(coarse, key=coarse.__getitem__)
+    if abs(best) >= _MOST_SKEW or coarse[best] < 1.5 * float(np.median(list(coarse.values()))):
+        return 0.0
+    fine = {
+        float(angle): _sharpness(down, along, float(angle))
+        for angle in np.arange(best - 0.4, best + 0.41, 0.1)
+    }
+    best = max(fine, key=fine.__getitem__)
+    straight = coarse[0.0]
+    return best if abs(best) >= _LEAST_SKEW and fine[best] > 1.1 * straight else 0.0
+
+
+def _rotated(page: NDArray[np.uint8], degrees: float) -> NDArray[np.uint8]:
+    """A page turned so that lines which fall to the right by an angle lie straight."""
+    import cv2
+
+    height, width = page.shape[:2]
+    matrix = cv2.getRotationMatrix2D((width / 2, height / 2), degrees, 1)
+    sine, cosine = abs(matrix[0, 1]), abs(matrix[0, 0])
+    size = (round(height * sine + width * cosine), round(height * cosine + width * sine))
+    matrix[:, 2] += (size[0] - width) / 2, (size[1] - height) / 2
+    rim = np.concatenate([page[:2].reshape(-1, 3), page[-2:].reshape(-1, 3)])
+    paper = tuple(float(value) for value in np.median(rim, axis=0))
+    turned = cv2.warpAffine(page, matrix, size, flags=cv2.INTER_CUBIC, borderValue=paper)
+    return np.asarray(turned, np.uint8)
