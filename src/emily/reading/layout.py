@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-__all__ = ["TextLine", "is_garbage", "paragraphs", "rejoin", "without_ligatures"]
+__all__ = [
+    "TextLine",
+    "is_garbage",
+    "is_item",
+    "paragraphs",
+    "rejoin",
+    "right_to_left",
+    "vocabulary",
+    "without_ligatures",
+]
 
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"}
 )
 _GLYPH_IDS = re.compile(r"\(cid:\d+\)|(?:/[A-Za-z]{0,3}\d{1,4}\b\s*){3,}")
-_ITEM = re.compile(r"(?:[•▪◦‣·●■□○►–—*-]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")
+_ODD = re.compile("[\ufffd\ue000-\uf8ff\x00-\x1f\x7f-\x9f]")
+_LIGATURE = re.compile("[ﬀﬁﬂﬃﬄﬅﬆ]")
+_DIGIT = re.compile(r"\d")
+_ITEM = re.compile(r"(?:[•▪◦‣·●■□○►–—*\uf000-\uf0ff-]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")
+_LEADER = re.compile(r"(?:\. ?){5,}|…{2,}|_{6,}")
+_BULLET = re.compile(r"[•▪◦‣●■○►\uf000-\uf0ff]\s+(?=\S)")
 _SUSPENDED = frozenset({
     "und", "oder", "bzw", "and", "or", "e", "ed", "o", "od", "y", "u", "et", "ou", "en", "of",
     "och", "eller", "ni", "sowie",
@@ -39,6 +54,9 @@ class TextLine:
     base: float = 0.0
     height: float = 0.0
     gap: float = 0.0  # the widest between two words
+    size: float = 0.0  # of its font, points; 0 where it is not known
+    bold: bool = False
+    row: int = 0  # number of the line that it is a stretch of
 
     @property
     def step(self) -> float:
@@ -48,7 +66,7 @@ class TextLine:
 
 def without_ligatures(text: str) -> str:
     """Typographic ligatures as the letters that they stand for."""
-    return text.translate(_LIGATURES)
+    return text.translate(_LIGATURES) if _LIGATURE.search(text) else text
 
 
 def is_garbage(text: str) -> bool:
@@ -57,58 +75,116 @@ def is_garbage(text: str) -> bool:
     It is when glyph ids, private-use or control characters or U+FFFD make up a share of it, or
     when most of its letters stand alone, on a line or between blanks.
     """
-    solid = "".join(text.split())
+    words = text.split()
+    solid = "".join(words)
     if not solid:
         return False
     ids = sum(len(found.replace(" ", "")) for found in _GLYPH_IDS.findall(text))
-    odd = sum(
-        char == "\ufffd" or "\ue000" <= char <= "\uf8ff" or (char < " ") or "\x7f" <= char < "\xa0"
-        for char in solid
-    )
-    if ids > 0.3 * len(solid) or odd > 0.15 * len(solid):
+    if ids > 0.3 * len(solid) or len(_ODD.findall(solid)) > 0.15 * len(solid):
         return True
+    if len(solid) > 4 * len(words):
+        return False  # words of a usual length
     lines = [line for line in (line.strip() for line in text.splitlines()) if line]
     if sum(len(line) == 1 for line in lines) > max(8, 0.6 * len(solid)):
         return True
-    words = text.split()
     single = sum(len(word) == 1 and word.isalpha() and ord(word) < 0x2E80 for word in words)
     return len(words) >= 20 and single > 0.6 * len(solid)
 
 
-def paragraphs(lines: Sequence[TextLine]) -> str:
+def paragraphs(
+    lines: Sequence[TextLine],
+    *,
+    level: Callable[[Sequence[TextLine]], int] = lambda _: 0,
+    known: Collection[str] | None = None,
+) -> str:
     """The text of a page: a paragraph on one line, a blank line where the page leaves one.
 
     Lines are joined only inside a block of running text: set alike, one below the other, and
     broken where the next word did not fit. Lines of tables, lists, addresses and headings stay.
+
+    Args:
+        lines: in reading order.
+        level: of the heading that a block of lines is, 1 to 6; 0 if it is none.
+        known: words of the page (``vocabulary``) by which cut ones are judged; by default of
+            ``lines``.
     """
     out: list[str] = []
+    cut_short = False  # by a hyphen at the end of the block before, as at a column's end
     for block in _blocks(_whole_rows(lines)):
-        if out:
+        goes_on = cut_short and block[0].text[:1].islower()
+        cut_short = (
+            len(block) > 1 and block[-1].text.endswith("-") and block[-1].text[-2:-1].isalpha()
+        )
+        depth = level(block)
+        if depth:
+            if out:
+                out.append("")
+            out.append(f"{'#' * depth} " + _joined([line.text for line in block]))
+            continue
+        if out and not goes_on:
             out.append("")
         right = max(line.right for line in block)
         joins = _is_running(block)
         for at, line in enumerate(block):
             before = block[at - 1] if at else None
             if before is None:
-                out.append(line.text)
+                if goes_on:
+                    out[-1] += "\n" + line.text
+                else:
+                    out.append(_bulleted(line.text))
             elif joins and _wraps(before, line, right):
                 cut = before.text.endswith("-") and out[-1].endswith("-")
                 out[-1] += ("\n" if cut else " ") + line.text
             else:
-                out.append(line.text)
-    return rejoin("\n".join(out))
+                out.append(_bulleted(line.text))
+        cut_short = cut_short and joins
+    return rejoin("\n".join(out), known)
 
 
-def rejoin(text: str) -> str:
+def _bulleted(text: str) -> str:
+    """A line whose bullet is that of Markdown."""
+    found = _BULLET.match(text)
+    return f"- {text[found.end() :]}" if found else text
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Lines as one; a word that was cut is left for ``rejoin``."""
+    whole = texts[0]
+    for text in texts[1:]:
+        whole += ("\n" if whole.endswith("-") else " ") + text
+    return whole
+
+
+def is_item(text: str) -> bool:
+    """Whether a line begins as the item of a list does."""
+    return _ITEM.match(text) is not None
+
+
+def right_to_left(text: str) -> bool:
+    """Whether most letters of a text are of a script that is written from right to left."""
+    kinds = [unicodedata.bidirectional(char) for char in text[:600]]
+    return sum(kind in {"R", "AL"} for kind in kinds) > sum(kind == "L" for kind in kinds)
+
+
+def vocabulary(text: str) -> set[str]:
+    """The words of a text and its compounds, in lower case, those cut at a line's end left out."""
+    words = re.findall(r"\w+(?:-\w+)*", _CUT.sub(" ", text))
+    return {word.lower() for word in words}
+
+
+def rejoin(text: str, known: Collection[str] | None = None) -> str:
     """Words cut by a hyphen at the line's end made whole, where that is sure.
 
     The hyphen of a compound stays (``n-octanal``, ``self-test``, ``Lucene-BM25``), as does that of
     a suspended one (``Vor- und Nachteile``), which is followed by a space.
+
+    Args:
+        text: with a line break after the hyphen.
+        known: words by which cut ones are judged; by default those of the text.
     """
     if "-\n" not in text:
         return text
-    words = set(re.findall(r"\w+(?:-\w+)*", _CUT.sub(" ", text)))
-    lowered = {word.lower() for word in words}
+    lowered = vocabulary(text) if known is None else known
 
     def whole(match: re.Match[str]) -> str:
         first, second = match[1], match[2]
@@ -161,7 +237,7 @@ def _follows(above: TextLine, line: TextLine, leading: float) -> bool:
         return True  # a piece of the same row
     if drop < 0 or drop > 1.8 * height or (leading > 0.5 * height and drop > 1.3 * leading):
         return False
-    if min(above.height, line.height) < 0.8 * height:
+    if min(above.height, line.height) < 0.8 * height or (above.bold and not line.bold):
         return False
     return line.left < above.right + height and line.right > above.left - height
 
@@ -177,7 +253,7 @@ def _is_running(block: Sequence[TextLine]) -> bool:
     usual = statistics.median(line.step for line in block)
     gapped = sum(line.step > 1.35 * usual for line in block)
     text = "".join(line.text for line in block)
-    digits = sum(char.isdigit() for char in text)
+    digits = len(_DIGIT.findall(text))
     return gapped <= 0.2 * len(block) and digits < 0.2 * len(text) and usual < block[0].height
 
 
@@ -196,6 +272,9 @@ def _whole_rows(lines: Sequence[TextLine]) -> list[TextLine]:
             before.base,
             max(before.height, line.height),
             max(before.gap, line.gap, line.left - before.right),
+            size=before.size,
+            bold=before.bold and line.bold,
+            row=before.row,
         )
     return rows
 
@@ -214,7 +293,7 @@ def _wraps(above: TextLine, line: TextLine, right: float) -> bool:
         return False
     if max(above.gap, line.gap) > 2 * _CELL_GAP * line.height:
         return False
-    if _ITEM.match(line.text):
+    if _ITEM.match(line.text) or _LEADER.search(above.text):
         return False
     if line.left > above.left + 0.8 * line.height and not _ITEM.match(above.text):
         return False  # the indent of a new paragraph

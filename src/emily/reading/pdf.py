@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pypdfium2
@@ -14,9 +14,17 @@ import pypdfium2.raw
 from emily.errors import PasswordRequired, ReadingError
 from emily.reading.annotations import typed_text
 from emily.reading.image import has_ink, ocr_page
-from emily.reading.layout import TextLine, is_garbage, paragraphs, without_ligatures
+from emily.reading.layout import is_garbage
 from emily.reading.pages import Page
-from emily.reading.source import Draft, Source, check_length, tidy
+from emily.reading.pdf_facts import attached, facts, title
+from emily.reading.pdf_furniture import AHEAD, Edge, Furniture, edges
+from emily.reading.pdf_headings import Fonts
+from emily.reading.pdf_page import Laid, lay_out
+from emily.reading.pdf_pictures import PagePictures, covers
+from emily.reading.pdf_rules import drawn
+from emily.reading.pdf_tables import Grid
+from emily.reading.pdf_text import Layer, Segments, read_layer
+from emily.reading.source import Draft, Enclosed, Source, check_length, tidy
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -30,23 +38,17 @@ _SPARSE_BELOW = 200  # characters; with so few, a picture that fills the page is
 _BETTER = 1.5  # times the characters that OCR must find there: else the layer had them all
 _SCALE = 2.0  # pixels per point for OCR: 144 dpi
 _LEAST_SIDE, _MOST_SIDE = 1200, 3600  # pixels of the longer side, for stamps and for posters
-_HYPHEN = "\ufffe"  # what PDFium puts in place of a hyphen at a line's end
-_BREAK = re.compile(f"{_HYPHEN}|\r\n|[\r\n]")
-_BLANKS = re.compile(r"\s+")
-_EMPTY_TITLE = re.compile(
-    r"\(?(?:untitled|anonymous|unspecified)\)?|microsoft word - .*|.*\.(?:docx?|indd|qxd|dvi|tex)",
-    re.I,
-)
 
 
 def read_pdf(source: Source) -> Draft:
     """A PDF.
 
     A page counts as scanned when its text layer has fewer than ``SCANNED_BELOW`` characters or
-    is garbage. A page that shows nothing is ``blank``; one that is broken is ``unread``.
+    is garbage. A page that shows nothing is ``blank``; one that is broken is ``unread``. Running
+    headers, footers and page numbers are kept on the first page that shows them.
 
     Raises:
-        PasswordRequired: it opens only with a password.
+        PasswordRequired: it opens only with a password, and with none of those given.
         ReadingError: it is broken beyond repair.
     """
     document = _open(source)
@@ -54,11 +56,14 @@ def read_pdf(source: Source) -> Draft:
         count = len(document)
         if not count:
             raise ReadingError("the PDF has no pages that can be found: it is truncated or broken")
-        title = _title(document)
+        draft = Draft("pdf", "pages", iter(()), title(document), facts=facts(document))
     except BaseException:
         document.close()
         raise
-    return Draft("pdf", "pages", _pages(document, count, source), title)
+    draft.pages = _Pages(document, source).produced(count)
+    if pypdfium2.raw.FPDFDoc_GetAttachmentCount(document.raw) > 0:
+        draft.enclosed = _enclosed(source)
+    return draft
 
 
 def _open(source: Source) -> Any:
@@ -67,95 +72,171 @@ def _open(source: Source) -> Any:
         given: Any = str(source.path)
     except UnicodeEncodeError:  # PDFium takes UTF-8 names only
         given = source.path.read_bytes()
+    code = None
+    for password in (None, *source.passwords):
+        try:
+            document = pypdfium2.PdfDocument(given, password=password)
+            with contextlib.suppress(pypdfium2.PdfiumError):  # a broken form; its page is read
+                document.init_forms()  # so that the values in a form can be read and are drawn
+            return document
+        except pypdfium2.PdfiumError as error:
+            code = getattr(error, "err_code", None)
+            if code == pypdfium2.raw.FPDF_ERR_SECURITY:
+                reason = "the PDF is encrypted in a way that cannot be opened"
+                raise ReadingError(reason) from None
+            if code != pypdfium2.raw.FPDF_ERR_PASSWORD:
+                raise ReadingError(f"the PDF is truncated or broken: {error}") from None
+    tried = " and none of those known fits" if source.passwords else ""
+    raise PasswordRequired(f"the PDF opens only with a password{tried}")
+
+
+def _enclosed(source: Source) -> Iterator[Enclosed]:
+    document = _open(source)
     try:
-        document = pypdfium2.PdfDocument(given)
-        with contextlib.suppress(pypdfium2.PdfiumError):  # a broken form; its page is read
-            document.init_forms()  # so that the values in a form can be read and are drawn
-        return document
-    except pypdfium2.PdfiumError as error:
-        code = getattr(error, "err_code", None)
-        if code == pypdfium2.raw.FPDF_ERR_PASSWORD:
-            raise PasswordRequired("the PDF opens only with a password") from None
-        if code == pypdfium2.raw.FPDF_ERR_SECURITY:
-            raise ReadingError("the PDF is encrypted in a way that cannot be opened") from None
-        raise ReadingError(f"the PDF is truncated or broken: {error}") from None
-
-
-def _title(document: Any) -> str | None:
-    title = " ".join(tidy(document.get_metadata_value("Title") or "").replace("\0", "").split())
-    return title if title and not _EMPTY_TITLE.fullmatch(title) else None
-
-
-def _pages(document: Any, count: int, source: Source) -> Iterator[Page]:
-    try:
-        characters = 0
-        for at in range(count):
-            page = _page(document, at, source)
-            characters += len(page.text)
-            check_length(characters)
-            yield page
+        yield from attached(document)
     finally:
         document.close()
 
 
-def _page(document: Any, at: int, source: Source) -> Page:
-    number = at + 1
-    try:
-        page = document[at]
-    except pypdfium2.PdfiumError as error:
-        return Page(number, "", "unread", warning=f"Page {number} is not read: broken ({error}).")
-    try:
+@dataclass(slots=True)
+class _Waiting:
+    """A page that was laid out and waits for those after it, which show what repeats."""
+
+    page: Page
+    laid: Laid | None = None
+    edges: Sequence[Edge] = ()
+
+
+class _Pages:
+    def __init__(self, document: Any, source: Source) -> None:
+        self._document = document
+        self._source = source
+        self._fonts = Fonts()
+        self._furniture = Furniture()
+        self._pictures = PagePictures(document, source)
+
+    def produced(self, count: int) -> Iterator[Page]:
+        """The pages in order; a few are held, none stays open."""
+        waiting: deque[_Waiting] = deque()
+        characters = 0
         try:
-            text = _layer(page)
-            if added := typed_text(document, page):
-                text = "\n\n".join(filter(None, [text, "\n".join(added)]))
-        except pypdfium2.PdfiumError:
-            text = ""
-        solid = len("".join(text.split()))
-        garbage = is_garbage(text)
-        if garbage or solid < SCANNED_BELOW:
-            return _scanned(page, number, "" if garbage else text, source)
-        if solid < _SPARSE_BELOW and source.ocr is not None and _is_picture(page):
-            return _scanned(page, number, text, source, better=_BETTER)
-        return Page(number, text)
-    finally:
-        page.close()
+            for number in range(1, count + 1):
+                waiting.append(self._page(number))
+                if len(waiting) > AHEAD:
+                    page = self._finished(waiting.popleft())
+                    characters += len(page.text)
+                    check_length(characters)
+                    yield page
+            while waiting:
+                page = self._finished(waiting.popleft())
+                characters += len(page.text)
+                check_length(characters)
+                yield page
+        finally:
+            self._document.close()
 
-
-def _is_picture(page: Any) -> bool:
-    """Whether one picture covers most of the page, as a scan with a fax's line above it does."""
-    width, height = page.get_size()
-    for picture in page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3):
-        left, bottom, right, top = picture.get_bounds()
-        seen = max(0.0, min(right, width) - max(left, 0.0)) * max(
-            0.0, min(top, height) - max(bottom, 0.0)
+    def _finished(self, held: _Waiting) -> Page:
+        page = held.page
+        if held.laid is None:
+            return page
+        left_out = self._furniture.repeated(page.number, held.edges)
+        text, tables = held.laid.text(self._fonts, left_out)
+        return Page(
+            page.number,
+            tidy(text),
+            page.route,
+            tables=tables,
+            warning=page.warning,
+            pictures=self._source.pictures.on_page(page.number),
         )
-        if seen > 0.5 * width * height:
-            return True
-    return False
+
+    def _page(self, number: int) -> _Waiting:
+        try:
+            page = self._document[number - 1]
+        except pypdfium2.PdfiumError as error:
+            warning = f"Page {number} is not read: broken ({error})."
+            return _Waiting(Page(number, "", "unread", warning=warning))
+        try:
+            return self._read(page, number)
+        finally:
+            page.close()
+
+    def _read(self, page: Any, number: int) -> _Waiting:
+        plain, found = "", Segments.none(page)
+        with contextlib.suppress(pypdfium2.PdfiumError):
+            plain, found = read_layer(page, _layer)
+        added: list[str] = []
+        with contextlib.suppress(pypdfium2.PdfiumError):
+            added = typed_text(self._document, page)
+        garbage = is_garbage(plain)
+        on_page = drawn(page, found.turn)
+        solid = len("".join(plain.split())) + sum(map(len, added))
+        laid = lay_out(found, on_page)
+        laid.added = added
+        if garbage:
+            laid = _legible(laid, solid)
+            return self._scanned(page, number, laid, better=0.0)
+        if solid < SCANNED_BELOW:
+            return self._scanned(page, number, laid)
+        sparse = solid < _SPARSE_BELOW and self._source.ocr is not None
+        if sparse and any(covers(picture, found.size) for picture in on_page.pictures):
+            return self._scanned(page, number, laid, better=_BETTER)
+        laid.shown = list(self._pictures.on(page, on_page.pictures, laid.lines, laid.size, number))
+        return self._text(number, laid)
+
+    def _text(self, number: int, laid: Laid, warning: str | None = None) -> _Waiting:
+        self._fonts.learn(laid.lines)
+        found = edges(laid.lines, laid.taken, laid.size[1])
+        self._furniture.learn(number, found)
+        return _Waiting(Page(number, "", warning=warning), laid, found)
+
+    def _scanned(self, page: Any, number: int, laid: Laid, *, better: float = 1.0) -> _Waiting:
+        """A page whose text layer does not do; what it holds is kept if OCR does not find more.
+
+        Args:
+            page: of PDFium.
+            number: of the page.
+            laid: its text layer, empty if that is garbage.
+            better: how many times the layer's characters OCR must find to be preferred.
+        """
+        solid = laid.characters
+        try:
+            image = _render(page)
+        except (pypdfium2.PdfiumError, MemoryError, ValueError) as error:
+            warning = f"Page {number} cannot be drawn for OCR ({error})."
+            if solid:
+                return self._text(number, laid, warning)
+            return _Waiting(Page(number, "", "unread", warning=warning))
+        if not has_ink(image):
+            if solid:
+                return self._text(number, laid)
+            return _Waiting(Page(number, "", "blank"))
+        read = ocr_page(number, lambda: image, self._source)
+        if not solid or len("".join(read.text.split())) > better * solid:
+            return _Waiting(read)
+        return self._text(number, laid, read.warning if read.route == "unread" else None)
 
 
-def _scanned(page: Any, number: int, layer: str, source: Source, *, better: float = 1.0) -> Page:
-    """A page whose text layer does not do; what it holds is kept if OCR does not find more.
+def _legible(laid: Laid, solid: int) -> Laid:
+    """What is left of a page's layer without the lines that are garbage.
 
-    Args:
-        page: of PDFium.
-        number: of the page.
-        layer: its text layer, empty if that is garbage.
-        source: the file.
-        better: how many times the layer's characters OCR must find to be preferred.
+    Where a font without names for its glyphs set a part of the page only, the rest is kept for
+    the case that OCR cannot read it.
     """
-    try:
-        image = _render(page)
-    except (pypdfium2.PdfiumError, MemoryError, ValueError) as error:
-        warning = f"Page {number} cannot be drawn for OCR ({error})."
-        return Page(number, layer, "text" if layer.strip() else "unread", warning=warning)
-    if not has_ink(image):
-        return Page(number, layer, "text" if layer.strip() else "blank")
-    read = ocr_page(number, lambda: image, source)
-    if len("".join(read.text.split())) > better * len("".join(layer.split())) or not layer.strip():
-        return read
-    return Page(number, layer, "text", warning=read.warning if read.route == "unread" else None)
+    keep = Laid(laid.lines, laid.size, added=laid.added)
+    keep.order = [
+        item
+        for item in laid.order
+        if isinstance(item, Grid) or not is_garbage(laid.lines[item].text)
+    ]
+    text = "".join(laid.lines[item].text for item in keep.order if not isinstance(item, Grid))
+    if 2 * len("".join(text.split())) < solid or is_garbage(text):
+        return Laid([], laid.size, added=laid.added)
+    return keep
+
+
+def _layer(layer: Layer) -> tuple[str, Segments]:
+    return layer.plain, layer.segments()
 
 
 def _render(page: Any) -> Image:
@@ -169,54 +250,3 @@ def _render(page: Any) -> Image:
     finally:
         bitmap.close()
     return image
-
-
-def _layer(page: Any) -> str:
-    """The text layer as paragraphs, in PDFium's order (the order in which it was written)."""
-    textpage = page.get_textpage()
-    try:
-        count = textpage.count_chars()
-        if count <= 0:
-            return ""
-        raw = textpage.get_text_range(0, count)
-        placed = len(raw) == count  # only then do positions in the text number its characters
-        lines = []
-        start = 0
-        for match in _BREAK.finditer(raw):
-            hyphen = match[0] == _HYPHEN
-            lines.append(_line(textpage, raw, start, match.start(), hyphen, placed))
-            start = match.end()
-        lines.append(_line(textpage, raw, start, len(raw), False, placed))
-    finally:
-        textpage.close()
-    return tidy(paragraphs(lines))
-
-
-def _line(textpage: Any, raw: str, start: int, end: int, hyphen: bool, placed: bool) -> TextLine:
-    text = raw[start:end]
-    solid = text.strip()
-    shown = without_ligatures(solid) + ("-" if hyphen else "")
-    if not solid or not placed:
-        return TextLine(shown)
-    first = start + len(text) - len(text.lstrip())
-    a = _box(textpage, first)
-    b = _box(textpage, first + len(solid) - 1)
-    if a is None or b is None:
-        return TextLine(shown)
-    height = max(a.top - a.bottom, b.top - b.bottom)
-    if height <= 0 or abs(a.bottom - b.bottom) > height:  # upright text only
-        return TextLine(shown)
-    gap = 0.0
-    for blank in _BLANKS.finditer(solid):
-        before = _box(textpage, first + blank.start() - 1)
-        after = _box(textpage, first + blank.end())
-        if before is not None and after is not None:
-            gap = max(gap, after.left - before.right)
-    return TextLine(shown, min(a.left, b.left), max(a.right, b.right), a.bottom, height, gap)
-
-
-def _box(textpage: Any, at: int) -> Any:
-    """The box of a character by its font's size, so that letters of a line stand alike."""
-    box = pypdfium2.raw.FS_RECTF()
-    found = pypdfium2.raw.FPDFText_GetLooseCharBox(textpage.raw, at, ctypes.byref(box))
-    return box if found else None

@@ -90,7 +90,7 @@ async def test_columns_are_read_in_the_order_written(reader: Reader, tmp_path: P
     assert text.index("left column line 5") < text.index("right column line 0")
 
 
-async def test_rows_of_a_table_stay_lines(reader: Reader, tmp_path: Path) -> None:
+async def test_aligned_rows_are_a_table(reader: Reader, tmp_path: Path) -> None:
     rows = [
         ("Part", "Quantity", "Where it is packed"),
         ("Inlet hose, 1.5 m, with a valve", "1", "in the drum"),
@@ -104,8 +104,15 @@ async def test_rows_of_a_table_stay_lines(reader: Reader, tmp_path: Path) -> Non
             for left, cell in zip((72, 290, 370), cells, strict=True):
                 canvas.drawString(left, 700 - 14 * at, cell)
 
-    (text,) = texts(await reader.read(pdf(tmp_path / "a.pdf", draw)))
-    assert text.split("\n") == [" ".join(row) for row in rows]
+    reading = await reader.read(pdf(tmp_path / "a.pdf", draw))
+    lines_of = reading.pages[0].text.split("\n")
+    assert lines_of == [f"| {' | '.join(row)} |" for row in rows[:1]] + [
+        "| --- | --- | --- |",
+        *(f"| {' | '.join(row)} |" for row in rows[1:]),
+    ]
+    (table,) = reading.pages[0].tables
+    assert table.header == (0, 1)
+    assert table.rows == ((2, 2), (3, 3), (4, 4), (5, 5))
 
 
 async def test_what_is_filled_into_a_form_is_read(reader: Reader, tmp_path: Path) -> None:

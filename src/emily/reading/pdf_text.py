@@ -1,0 +1,316 @@
+"""The text layer of a PDF page as lines with their places, taken from PDFium in bulk.
+
+PDFium is asked for the page's text once, and for two boxes a word: those of its first and last
+character. A call for every character would take longer than reading the page does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pypdfium2 import raw
+
+from emily.reading.layout import TextLine, without_ligatures
+
+__all__ = ["SPLIT", "Layer", "Segments", "addressed", "function", "read_layer", "turned"]
+
+SPLIT = 0.9
+"""Times the height of a line: a wider blank parts cells or columns, not words."""
+
+_HYPHEN = "\ufffe"  # what PDFium puts in place of a hyphen at a line's end
+_WORD = re.compile(f"[^\\s\\0{_HYPHEN}]+{_HYPHEN}?|{_HYPHEN}")
+_BREAK = re.compile(f"[\r\n{_HYPHEN}]")
+_MOST_CHARACTERS = 400_000  # of a page; more are read without their places
+_BOLD = re.compile(r"bold|black|heavy|demi(?!talic)|[-,]bd|cmbx|CMSSBX", re.I)
+_FORCE_BOLD = 1 << 18  # ISO 32000-1, table 123
+_CONTROL = dict.fromkeys((*range(32), *range(127, 160)))
+_UNPRINTED = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_LAM_ALEF = re.compile("[\u0627\u0623\u0625\u0622]\u0644")
+_TWO_SCRIPTS = re.compile("(?<=[\u0590-\u08ff])(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u0590-\u08ff])")
+_ARABIC = re.compile("[\u0590-\u08ff]")
+_SAMPLES = 9  # words that are asked for their direction
+_NAME = 256  # bytes of a font's name that are looked at
+
+
+def function(of: Any, result: Any, *arguments: Any) -> Any:
+    """A function of PDFium with plain numbers for its pointers, which halves the cost of a call."""
+    address = ctypes.cast(of, ctypes.c_void_p).value
+    if address is None:
+        raise AssertionError
+    return ctypes.CFUNCTYPE(result, *arguments)(address)
+
+
+def addressed(pointer: Any) -> int:
+    """The address that a pointer of PDFium holds."""
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+
+
+_void, _int = ctypes.c_void_p, ctypes.c_int
+_loose_box = function(raw.FPDFText_GetLooseCharBox, _int, _void, _int, _void)
+_font_size = function(raw.FPDFText_GetFontSize, ctypes.c_double, _void, _int)
+_matrix = function(raw.FPDFText_GetMatrix, _int, _void, _int, _void)
+_font = function(
+    raw.FPDFText_GetFontInfo, ctypes.c_ulong, _void, _int, _void, ctypes.c_ulong, _void
+)
+_unicode = function(raw.FPDFText_GetUnicode, ctypes.c_uint, _void, _int)
+_angle = function(raw.FPDFText_GetCharAngle, ctypes.c_float, _void, _int)
+
+
+@dataclass(slots=True)
+class Segments:
+    """Words of a page, and the stretches of a line that they make, both in PDFium's order.
+
+    Attributes:
+        words: the words' texts.
+        boxes: their places, shape (words, 4): left, base, right, top in points as displayed.
+        lines: the stretches.
+        first: the first word of each stretch, and one past the last of all.
+        turn: quarter turns clockwise by which the page was turned for its text to be upright.
+        size: width and height of the page then.
+    """
+
+    words: list[str]
+    boxes: NDArray[np.float32]
+    lines: list[TextLine]
+    first: list[int]
+    turn: int
+    size: tuple[float, float]
+
+    @classmethod
+    def none(cls, page: Any) -> Segments:
+        """Of a page without text."""
+        turn = page.get_rotation() // 90 % 4
+        return cls([], np.zeros((0, 4), np.float32), [], [0], turn, page.get_size())
+
+
+class Layer:
+    """The text layer of one page.
+
+    Attributes:
+        text: as PDFium gives it, unordered; ``""`` where there is none.
+    """
+
+    def __init__(self, textpage: Any, text: str, turn: int, size: tuple[float, float]) -> None:
+        self._handle = addressed(textpage.raw)
+        self._turn = turn
+        self._size = size
+        self.text = text
+
+    @property
+    def plain(self) -> str:
+        """The text in PDFium's order, line by line."""
+        return self.text.replace(_HYPHEN, "-\n").replace("\r\n", "\n")
+
+    def segments(self) -> Segments:
+        """The words with their places, and the stretches of lines."""
+        text = self.text
+        spans = [match.span() for match in _WORD.finditer(text)]
+        width, height = self._size
+        if not spans:
+            return Segments([], np.zeros((0, 4), np.float32), [], [0], self._turn, self._size)
+        ends = np.zeros((2 * len(spans), 4), np.float32)  # left, top, right, bottom
+        self._fill(spans, text, ends)
+        ends = ends[:, [0, 3, 2, 1]]
+        turn = self._direction(spans, _both(ends))
+        if turn:
+            ends = turned(ends, turn, self._size)
+        boxes = _both(ends)
+        starts = np.fromiter((start for start, _ in spans), np.int64, len(spans))
+        breaks = np.fromiter((m.end() for m in _BREAK.finditer(text)), np.int64)
+        row = np.searchsorted(breaks, starts, side="right")
+        first = _stretches(boxes, row)
+        words = self._words(spans)
+        lines = self._lines(words, boxes, ends[::2], spans, first, row)
+        size = (height, width) if turn % 2 else (width, height)
+        return Segments(words, boxes, lines, first, turn, size)
+
+    def _words(self, spans: list[tuple[int, int]]) -> list[str]:
+        text = self.text
+        if _ARABIC.search(text):
+            text = self._mended(text)
+        words = [text[a:b] for a, b in spans]
+        if _HYPHEN in text:
+            words = [word.replace(_HYPHEN, "-") for word in words]
+        if without_ligatures(text) is not text:
+            words = [without_ligatures(word) for word in words]
+        if _UNPRINTED.search(text):
+            # a bullet of a symbol font without names for its glyphs
+            words = [word.translate(_CONTROL) or "•" for word in words]
+        if text is not self.text:
+            words = [_TWO_SCRIPTS.sub(" ", word) for word in words]
+        return words
+
+    def _mended(self, text: str) -> str:
+        """The letters of the ligature lam-alef in their order.
+
+        PDFium turns the characters of scripts from right to left round one by one, the two of
+        this one glyph as well, which stand at one place.
+        """
+        boxes = np.zeros((2, 4), np.float32)
+        at = boxes.ctypes.data
+        letters = list(text)
+        for match in _LAM_ALEF.finditer(text):
+            _loose_box(self._handle, match.start(), at)
+            _loose_box(self._handle, match.start() + 1, at + 16)
+            if abs(boxes[0, 0] - boxes[1, 0]) < 0.01 and abs(boxes[0, 2] - boxes[1, 2]) < 0.01:
+                n = match.start()
+                letters[n], letters[n + 1] = letters[n + 1], letters[n]
+        return "".join(letters) + "\n"  # another text in any case
+
+    def _fill(self, spans: list[tuple[int, int]], text: str, buffer: NDArray[np.float32]) -> None:
+        handle, at = self._handle, buffer.ctypes.data
+        for start, end in spans:
+            last = end - 1
+            if last > start and text[last] == _HYPHEN:
+                last -= 1  # it may have no box of its own
+            _loose_box(handle, start, at)
+            _loose_box(handle, last, at + 16)
+            at += 32
+
+    def _direction(self, spans: list[tuple[int, int]], boxes: NDArray[np.float32]) -> int:
+        """Quarter turns clockwise that set the text upright: the page's, unless most of its text
+        then lies on its side."""
+        high, wide = boxes[:, 3] - boxes[:, 1], boxes[:, 2] - boxes[:, 0]
+        lying = wide > 1.5 * high if self._turn % 2 else high > 1.5 * wide
+        long = np.fromiter((end - start > 3 for start, end in spans), bool, len(spans))
+        if not long.any() or lying[long].mean() < 0.6:
+            return self._turn
+        chosen = np.flatnonzero(long & lying)[:: max(1, int(long.sum()) // _SAMPLES)]
+        angles = [_angle(self._handle, spans[at][0]) for at in chosen]
+        turns = [-round(angle / (np.pi / 2)) % 4 for angle in angles]  # PDFium's go clockwise
+        common = max(set(turns), key=turns.count)
+        return common if turns.count(common) > 0.6 * len(turns) else self._turn
+
+    def _lines(
+        self,
+        words: list[str],
+        boxes: NDArray[np.float32],
+        heads: NDArray[np.float32],
+        spans: list[tuple[int, int]],
+        first: list[int],
+        row: NDArray[np.int64],
+    ) -> list[TextLine]:
+        at = np.array(first[:-1])
+        left = np.minimum.reduceat(boxes[:, 0], at).tolist()
+        base = np.minimum.reduceat(heads[:, 1], at).tolist()
+        right = np.maximum.reduceat(boxes[:, 2], at).tolist()
+        height = np.maximum.reduceat(heads[:, 3] - heads[:, 1], at).tolist()
+        gaps = np.zeros(len(boxes), np.float32)
+        gaps[1:] = boxes[1:, 0] - boxes[:-1, 2]
+        gaps[at] = 0
+        gap = np.maximum.reduceat(gaps, at).tolist()
+        upright = _upright(boxes, at)
+        lines = []
+        for n, (begin, end) in enumerate(pairwise(first)):
+            text = " ".join(words[begin:end])
+            if upright[n]:
+                size, bold = self._look(spans[(begin + end - 1) // 2][0])
+                if bold and end - begin > 1:
+                    bold = self._look(spans[begin][0])[1] and self._look(spans[end - 1][0])[1]
+                lines.append(
+                    TextLine(
+                        text, left[n], right[n], base[n], height[n], gap[n],
+                        size=size, bold=bold, row=int(row[begin]),
+                    )
+                )  # fmt: skip
+            else:
+                lines.append(TextLine(text, row=int(row[begin])))
+        return lines
+
+    def _look(self, at: int) -> tuple[float, bool]:
+        """Size in points and weight of the font of a character."""
+        size = _font_size(self._handle, at)
+        if _matrix(self._handle, at, _MATRIX_AT):
+            size *= float((_MATRIX[2] ** 2 + _MATRIX[3] ** 2) ** 0.5) or 1.0
+        length = _font(self._handle, at, _NAME_AT, _NAME, _FLAGS_AT)
+        name = _NAME_BUFFER.raw[: max(0, min(length, _NAME) - 1)].decode("utf-8", "replace")
+        return size, bool(_FLAGS.value & _FORCE_BOLD) or _BOLD.search(name) is not None
+
+
+_MATRIX = (ctypes.c_float * 6)()
+_MATRIX_AT = ctypes.addressof(_MATRIX)
+_NAME_BUFFER = ctypes.create_string_buffer(_NAME)
+_NAME_AT = ctypes.addressof(_NAME_BUFFER)
+_FLAGS = ctypes.c_int(0)
+_FLAGS_AT = ctypes.addressof(_FLAGS)
+
+
+def read_layer(page: Any, use: Callable[[Layer], Any]) -> Any:
+    """What ``use`` makes of a page's text layer, which is closed afterwards.
+
+    Raises:
+        pypdfium2.PdfiumError: the page's text cannot be loaded.
+    """
+    textpage = page.get_textpage()
+    try:
+        count = textpage.count_chars()
+        text = textpage.get_text_range(0, count) if count > 0 else ""
+        if len(text) != count and count > 0:  # only then do positions number characters
+            handle = addressed(textpage.raw)
+            codes = [_unicode(handle, at) for at in range(min(count, _MOST_CHARACTERS))]
+            text = "".join(chr(code) if code < 0x110000 else "\ufffd" for code in codes)
+        width, height = page.get_size()
+        turn = page.get_rotation() // 90 % 4
+        return use(Layer(textpage, text, turn, (height, width) if turn % 2 else (width, height)))
+    finally:
+        textpage.close()
+
+
+def _both(ends: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The boxes of words by those of their first and last characters."""
+    pairs = ends.reshape(-1, 2, 4)
+    low, high = pairs.min(1), pairs.max(1)
+    return np.concatenate([low[:, :2], high[:, 2:]], axis=1)
+
+
+def turned(boxes: NDArray[np.float32], turn: int, size: tuple[float, float]) -> NDArray[np.float32]:
+    """Boxes (left, base, right, top) as they stand when the page is turned clockwise.
+
+    Args:
+        boxes: shape (n, 4).
+        turn: quarter turns, 0 to 3.
+        size: width and height before.
+    """
+    left, base, right, top = boxes.T
+    width, height = size
+    if turn == 1:
+        parts = (base, width - right, top, width - left)
+    elif turn == 2:
+        parts = (width - right, height - top, width - left, height - base)
+    elif turn == 3:
+        parts = (height - top, left, height - base, right)
+    else:
+        parts = (left, base, right, top)
+    return np.stack(parts, axis=1).astype(np.float32)
+
+
+def _stretches(boxes: NDArray[np.float32], row: NDArray[np.int64]) -> list[int]:
+    """Where a line begins or is parted by a wide blank; one past the last word at the end."""
+    height = boxes[:, 3] - boxes[:, 1]
+    taller = np.maximum(height[1:], height[:-1])
+    gap = boxes[1:, 0] - boxes[:-1, 2]
+    drop = np.abs(boxes[1:, 1] - boxes[:-1, 1])
+    parted = (row[1:] != row[:-1]) | (gap > SPLIT * taller) | (drop > 0.9 * taller)
+    back = boxes[1:, 2] < boxes[:-1, 0]
+    parted |= back & (-gap > 4 * taller)  # to the left, but not as scripts from right to left do
+    return [0, *(np.flatnonzero(parted) + 1).tolist(), len(boxes)]
+
+
+def _upright(boxes: NDArray[np.float32], at: NDArray[np.int64]) -> list[bool]:
+    """Whether the words of each stretch stand upright and have a place at all."""
+    height = boxes[:, 3] - boxes[:, 1]
+    width = boxes[:, 2] - boxes[:, 0]
+    good = (height > 0) & (width >= 0) & (height < 400)
+    tallest = np.maximum.reduceat(height, at)
+    span = np.maximum.reduceat(boxes[:, 2], at) - np.minimum.reduceat(boxes[:, 0], at)
+    rise = np.maximum.reduceat(boxes[:, 3], at) - np.minimum.reduceat(boxes[:, 1], at)
+    even = (rise < 2.2 * tallest) & (tallest < np.maximum(6 * span, 60))
+    result: list[bool] = (np.logical_and.reduceat(good, at) & even).tolist()
+    return result
