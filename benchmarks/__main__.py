@@ -9,7 +9,9 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-NAMES = ("index_speed", "search_speed", "public_sets", "fit_gate")
+NAMES = (
+    "index_speed", "search_speed", "public_sets", "fit_gate", "reading", "reading_outcomes",
+)  # fmt: skip
 USUAL = ("index_speed", "search_speed", "public_sets")  # fit_gate writes files
 
 

@@ -1,0 +1,512 @@
+"""A file's own runs of text, taken straight from its parts: truth where nobody wrote one down.
+
+Nothing here decides what a reader should make of a file: it collects the characters that stand
+in it, in the order of the file, with the least of understanding. The libraries that Emily and
+the tools read these formats with are not used, but for the cells of workbooks (openpyxl) and the
+structure of mail (Python's ``email``).
+"""
+
+from __future__ import annotations
+
+import csv
+import email
+import email.policy
+import io
+import json
+import posixpath
+import re
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+import lxml.html
+import openpyxl
+from lxml import etree
+
+__all__ = ["Runs", "runs"]
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_SILENT = {"script", "style", "template", "noscript", "head", "svg", "math"}
+_INLINE = {
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
+    "font", "i", "ins", "kbd", "mark", "q", "ruby", "s", "samp", "small", "span", "strike",
+    "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What stands in a file.
+
+    Attributes:
+        text: the runs of its body, one paragraph a line.
+        cells: of its tables, those that hold a table of their own left out.
+        beside: all other text of the file: page headers, notes, comments, names, titles.
+    """
+
+    text: str
+    cells: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+
+
+def runs(path: Path, kind: str) -> Runs | None:
+    """The runs of a file.
+
+    Args:
+        path: where it lies.
+        kind: its format, as ``reading_truth.format_of`` names it.
+
+    Returns:
+        What stands in it, or ``None`` for a format that is not taken apart here or a file that
+        cannot be.
+    """
+    take = _TAKERS.get(kind)
+    if take is None:
+        return None
+    try:
+        return take(path)
+    except (KeyError, ValueError, OSError, LookupError, etree.LxmlError, zipfile.BadZipFile):
+        return None
+
+
+# XML in a package
+
+
+def _parse(data: bytes) -> etree._Element:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True, recover=True)
+    return etree.fromstring(data, parser)
+
+
+def _local(element: etree._Element) -> str:
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def _related(package: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """The parts that a part refers to: its type and place, by id."""
+    folder, name = posixpath.split(part)
+    try:
+        root = _parse(package.read(posixpath.join(folder, "_rels", f"{name}.rels")))
+    except KeyError:
+        return {}
+    found = {}
+    for element in root:
+        if element.get("TargetMode") != "External" and element.get("Target"):
+            target = posixpath.normpath(posixpath.join("/", folder, element.get("Target", "")))
+            kind = element.get("Type", "").rpartition("/")[2]
+            found[element.get("Id", "")] = (kind, target.lstrip("/"))
+    return found
+
+
+def _main_part(package: zipfile.ZipFile) -> str:
+    for kind, target in _related(package, "").values():
+        if kind == "officeDocument":
+            return target
+    raise KeyError("no main part")
+
+
+def _paragraphs(root: etree._Element, prefix: str, skipped: set[str]) -> Iterator[str]:
+    """The text of each paragraph (``p``) of WordprocessingML or DrawingML, in order."""
+    here: etree._Element | None = None
+    line: list[str] = []
+    for element in root.iter():
+        name = _local(element)
+        if name not in ("t", "tab", "br", "cr", "noBreakHyphen", "sym"):
+            continue
+        above = list(element.iterancestors())
+        if any(_local(item) in skipped for item in above) or "pPr" in map(_local, above[:3]):
+            continue
+        owner = next((item for item in above if item.tag == f"{prefix}p"), None)
+        if owner is not here:
+            if line:
+                yield "".join(line)
+            here, line = owner, []
+        line.append({"t": element.text or "", "noBreakHyphen": "-", "sym": ""}.get(name, " "))
+    if line:
+        yield "".join(line)
+
+
+def _cells(root: etree._Element, prefix: str, skipped: set[str]) -> Iterator[str]:
+    for cell in root.iter(f"{prefix}tc"):
+        if cell.find(f".//{prefix}tbl") is None:
+            yield " ".join(_paragraphs(cell, prefix, skipped))
+
+
+# What a reader may call the parts of a file that stand aside.
+_LABELS = {
+    "footnotes": "footnote note", "endnotes": "endnote note", "header": "header",
+    "footer": "footer", "comments": "comment by", "chart": "chart", "diagramData": "diagram",
+    "notesSlide": "notes speaker note",
+}  # fmt: skip
+_UNREAD = {"Fallback", "moveFrom", "del", "instrText", "rubyPr", "rt", "oMath"}
+
+
+def _docx(path: Path) -> Runs:
+    with zipfile.ZipFile(path) as package:
+        main = _main_part(package)
+        body = _parse(package.read(main))
+        lines = list(_paragraphs(body, _W, _UNREAD))
+        beside = [element.get("descr", "") for element in body.iter() if element.get("descr")]
+        beside += [" ".join(element.itertext()) for element in body.iter("{*}oMath")]
+        for kind, target in sorted(_related(package, main).values()):
+            if target not in package.namelist() or not target.endswith(".xml"):
+                continue
+            if kind in ("footnotes", "endnotes"):
+                root = _parse(package.read(target))
+                lines += _paragraphs(root, _W, _UNREAD)
+                beside += [_LABELS[kind]] * len(root)
+            elif kind in ("header", "footer", "comments"):
+                root = _parse(package.read(target))
+                beside += _paragraphs(root, _W, _UNREAD)
+                for element in root:
+                    beside += [_LABELS[kind], *element.values()]  # author and date of a comment
+            elif kind in ("chart", "diagramData"):
+                beside += [_LABELS[kind], *_chart(_parse(package.read(target)))]
+        beside += _properties(package)
+        beside += ["1 2 3 4 5 6 7 8 9"] * len(list(body.iter(f"{_W}pStyle")))  # of headings
+        return Runs("\n".join(lines), tuple(_cells(body, _W, _UNREAD)), tuple(beside))
+
+
+def _pptx(path: Path) -> Runs:
+    with zipfile.ZipFile(path) as package:
+        main = _main_part(package)
+        known = _related(package, main)
+        lines: list[str] = []
+        cells: list[str] = []
+        beside: list[str] = []
+        for entry in _parse(package.read(main)).iter("{*}sldId"):
+            slide = known[entry.get(f"{_R}id", "")][1]
+            root = _parse(package.read(slide))
+            lines += _paragraphs(root, _A, {"Fallback", "fld"})
+            beside += [" ".join(element.itertext()) for element in root.iter(f"{_A}fld")]
+            beside += [element.get("descr", "") for element in root.iter() if element.get("descr")]
+            cells += _cells(root, _A, {"Fallback"})
+            for kind, target in _related(package, slide).values():
+                if target not in package.namelist() or not target.endswith(".xml"):
+                    continue
+                if kind in ("notesSlide", "comments"):
+                    text = " ".join(_parse(package.read(target)).itertext())
+                    beside += [_LABELS.get(kind, ""), text]
+                elif kind in ("chart", "diagramData"):
+                    beside += [_LABELS[kind], *_chart(_parse(package.read(target)))]
+        beside += _properties(package)
+        return Runs("\n".join(lines), tuple(cells), tuple(beside))
+
+
+def _chart(root: etree._Element) -> list[str]:
+    return [element.text or "" for element in root.iter("{*}t", "{*}v")]
+
+
+def _properties(package: zipfile.ZipFile) -> list[str]:
+    return [
+        text
+        for name in package.namelist()
+        if name == "docProps/core.xml"
+        for text in _parse(package.read(name)).itertext()
+    ]
+
+
+def _odf(path: Path) -> Runs:
+    with zipfile.ZipFile(path) as package:
+        root = _parse(package.read("content.xml"))
+        styles = _parse(package.read("styles.xml")) if "styles.xml" in package.namelist() else root
+        facts = package.read("meta.xml") if "meta.xml" in package.namelist() else b"<m/>"
+    body = next(root.iter("{*}body"))
+    lines = [text for text, aside in _odf_lines(body) if not aside]
+    beside = [text for text, aside in _odf_lines(body) if aside]
+    beside += [text for master in styles.iter("{*}master-page") for text in master.itertext()]
+    beside += [str(text) for text in _parse(facts).itertext()]
+    beside += [
+        value
+        for element in body.iter()
+        for key, value in element.attrib.items()
+        if key.rpartition("}")[2] in ("name", "title")
+    ]
+    cells = [
+        " ".join(text for text, aside in _odf_lines(cell) if not aside)
+        for cell in body.iter("{*}table-cell")
+        if cell.find(".//{*}table-cell") is None
+    ]
+    return Runs("\n".join(lines), tuple(cells), tuple(beside))
+
+
+def _odf_lines(root: etree._Element) -> Iterator[tuple[str, bool]]:
+    aside = {"annotation", "notes", "title", "desc", "forms", "creator", "date"}
+    for block in root.iter("{*}p", "{*}h", "{*}title", "{*}desc"):
+        above = {_local(item) for item in block.iterancestors()}
+        if "tracked-changes" in above:
+            continue
+        text = _odf_text(block)
+        yield text, bool(aside & (above | {_local(block)}))
+
+
+def _odf_text(block: etree._Element) -> str:
+    parts = [block.text or ""]
+    for child in block:
+        name = _local(child)
+        if name in ("s", "tab", "line-break"):
+            parts.append(" ")
+        elif name == "note":
+            # The body is a block of its own; its mark is none of the text.
+            parts.append(" ")
+        elif name not in ("p", "h", "annotation", "frame", "ruby-text") and name:
+            parts.append(_odf_text(child))
+        parts.append(child.tail or "")
+    return "".join(parts)
+
+
+# The web
+
+
+def _html_runs(data: bytes | str) -> Runs:
+    document = lxml.html.document_fromstring(data)
+    body = document.find("body")
+    lines: list[str] = []
+    if body is not None:
+        _html_text(body, lines)
+    beside = [str(text) for head in document.iter("head") for text in head.itertext()]
+    beside += [
+        value
+        for element in document.iter()
+        for key, value in element.attrib.items()
+        if key in ("alt", "title", "content", "value", "placeholder", "href", "aria-label")
+    ]
+    beside += [str(text) for element in document.iter("noscript") for text in element.itertext()]
+    return Runs("".join(lines), tuple(_html_cells(document)), tuple(beside))
+
+
+def _html_text(element: etree._Element, into: list[str]) -> None:
+    tag = element.tag
+    if not isinstance(tag, str) or tag in _SILENT:
+        return
+    block = tag not in _INLINE
+    into.append("\n" if block else "")
+    into.append(_blanks(element.text))
+    for child in element:
+        _html_text(child, into)
+        into.append(_blanks(child.tail))
+    into.append("\n" if block else "")
+
+
+def _blanks(text: str | None) -> str:
+    return re.sub(r"\s+", " ", text or "")
+
+
+def _html_cells(root: etree._Element) -> Iterator[str]:
+    for cell in root.iter("td", "th"):
+        if cell.find(".//td") is None and cell.find(".//th") is None:
+            parts: list[str] = []
+            _html_text(cell, parts)
+            yield "".join(parts)
+
+
+def _html(path: Path) -> Runs:
+    data = path.read_bytes()
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return _html_runs(data.decode("utf-16"))
+    try:
+        return _html_runs(re.sub(r"^\s*<\?xml[^>]*\?>", "", data.decode("utf-8-sig")))
+    except UnicodeDecodeError:
+        return _html_runs(data)
+
+
+def _epub(path: Path) -> Runs:
+    with zipfile.ZipFile(path) as package:
+        container = _parse(package.read("META-INF/container.xml"))
+        place = next(container.iter("{*}rootfile")).get("full-path", "")
+        book = _parse(package.read(place))
+        items = {item.get("id"): item for item in book.iter("{*}item")}
+        parts = []
+        beside = [str(text) for text in next(book.iter("{*}metadata")).itertext()]
+        for entry in book.iter("{*}itemref"):
+            item = items[entry.get("idref")]
+            name = posixpath.normpath(
+                posixpath.join(posixpath.dirname(place), unquote(item.get("href", "")))
+            )
+            text = package.read(name).decode("utf-8-sig", "replace")
+            page = _html_runs(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
+            beside += page.beside
+            if "nav" in (item.get("properties") or "").split() or entry.get("linear") == "no":
+                beside.append(page.text)
+            else:
+                parts.append(page)
+    return Runs(
+        "\n".join(part.text for part in parts),
+        tuple(cell for part in parts for cell in part.cells),
+        tuple(beside),
+    )
+
+
+# Tables and data
+
+
+def _xlsx(path: Path) -> Runs:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        book = openpyxl.load_workbook(path, data_only=True)
+    lines: list[str] = []
+    cells: list[str] = []
+    beside: list[str] = []
+    for sheet in book.worksheets:
+        beside.append(sheet.title)
+        rows: dict[int, list[str]] = {}
+        for (row, _), cell in sorted(sheet._cells.items()):  # iter_rows makes those that are not
+            if cell.value == 0 and ";" in cell.number_format:  # often shown as a dash or not at all
+                beside.append("0")
+            elif cell.value is not None:
+                rows.setdefault(row, []).append(_value(cell.value))
+            if cell.comment:
+                beside += [_LABELS["comments"], cell.comment.text, cell.comment.author or ""]
+        lines += [" ".join(shown) for shown in rows.values()]
+        cells += [text for shown in rows.values() for text in shown]
+    with zipfile.ZipFile(path) as package:
+        for name in package.namelist():
+            if re.search(r"(?:drawings|charts|diagrams)/[^/]+\.xml$", name):
+                root = _parse(package.read(name))
+                beside += [_LABELS["chart"], *_chart(root)]
+                beside += [element.get("descr", "") for element in root.iter("{*}cNvPr")]
+        beside += _properties(package)
+    return Runs("\n".join(lines), tuple(cells), tuple(beside))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return value.isoformat(" ") if hasattr(value, "hour") and hasattr(value, "year") else str(value)  # type: ignore[attr-defined]
+
+
+def _csv(path: Path) -> Runs:
+    text = _decoded(path)
+    lines = [line for line in text.splitlines() if line.strip()]
+    usual = max(
+        ",;\t|",
+        key=lambda mark: sum(mark in line for line in lines) + text.count(mark) / (1 + len(text)),
+    )
+    cells = [cell for row in csv.reader(io.StringIO(text), delimiter=usual) for cell in row]
+    return Runs(re.sub(rf'["{re.escape(usual)}]', " ", text), tuple(cells))
+
+
+def _decoded(path: Path) -> str:
+    data = path.read_bytes()
+    for mark, name in (
+        (b"\xff\xfe\0\0", "utf-32"),
+        (b"\xff\xfe", "utf-16"),
+        (b"\xfe\xff", "utf-16"),
+    ):
+        if data.startswith(mark):
+            return data.decode(name)
+    return data.decode("utf-8-sig")
+
+
+def _text(path: Path) -> Runs:
+    return Runs(_decoded(path))
+
+
+def _xml(path: Path) -> Runs:
+    root = _parse(path.read_bytes())
+    beside = [name for element in root.iter() if (name := _local(element))]
+    beside += [str(value) for element in root.iter() for value in element.attrib.values()]
+    beside += [key.rpartition("}")[2] for element in root.iter() for key in element.attrib]
+    return Runs("\n".join(str(text) for text in root.itertext()), (), tuple(beside))
+
+
+def _json(path: Path) -> Runs:
+    text = _decoded(path)
+    try:
+        values = [json.loads(text)]
+    except json.JSONDecodeError:
+        values = [json.loads(line) for line in text.splitlines() if line.strip()]
+    return Runs("\n".join(_leaves(values)))
+
+
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield str(key)
+            yield from _leaves(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    elif value is not None:
+        yield str(value)
+
+
+def _notebook(path: Path) -> Runs:
+    parts: list[str] = []
+    for cell in json.loads(_decoded(path))["cells"]:
+        parts.append("".join(cell["source"]))
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            parts.append("".join(output.get("text", data.get("text/plain", ""))))
+    return Runs("\n".join(parts))
+
+
+# Mail
+
+
+def _eml(path: Path) -> Runs | None:
+    data = path.read_bytes()
+    message = email.message_from_bytes(data, policy=email.policy.default)
+    beside = [f"{name} {value}" for name, value in message.items()]
+    beside += ["From To Cc Bcc Subject Date Sent Reply-To Sender Attachments"]
+    chosen: list[str] = []
+    cells: tuple[str, ...] = ()
+    body = message.get_body(("plain", "html"))
+    for part in message.walk():
+        if part.get_content_maintype() != "text":
+            beside.append(str(part.get_filename() or ""))
+            continue
+        text = str(part.get_content())
+        page = _html_runs(text) if part.get_content_subtype() == "html" and text.strip() else None
+        if part is body or (body is None and part is message):
+            chosen.append(page.text if page else text)
+            cells = page.cells if page else ()
+        else:
+            beside += [page.text, *page.beside] if page else [text]
+    return Runs("\n".join(chosen), cells, tuple(beside))
+
+
+def _msg(path: Path) -> Runs | None:
+    import olefile
+
+    with olefile.OleFileIO(path) as container:
+
+        def stream(tag: str) -> str | None:
+            for kind, name in (("001F", "utf-16-le"), ("001E", "cp1252")):
+                place = f"__substg1.0_{tag}{kind}"
+                if container.exists(place):
+                    return str(container.openstream(place).read().decode(name, "replace"))
+            return None
+
+        text = stream("1000")
+        beside = [stream(tag) or "" for tag in ("0037", "007D", "0C1A", "0E04", "0E03", "1013")]
+        for entry in container.listdir():
+            if entry[-1].startswith("__substg1.0_") and entry[-1].endswith("001F"):
+                beside.append(container.openstream(entry).read().decode("utf-16-le", "replace"))
+    beside.append("From To Cc Bcc Subject Date Sent Attachments")
+    return Runs(text, (), tuple(beside)) if text else None
+
+
+_TAKERS: dict[str, Callable[[Path], Runs | None]] = {
+    "docx": _docx,
+    "pptx": _pptx,
+    "xlsx": _xlsx,
+    "odt": _odf,
+    "ods": _odf,
+    "odp": _odf,
+    "html": _html,
+    "epub": _epub,
+    "csv": _csv,
+    "md": _text,
+    "txt": _text,
+    "xml": _xml,
+    "json": _json,
+    "ipynb": _notebook,
+    "eml": _eml,
+    "msg": _msg,
+}
