@@ -26,16 +26,19 @@ from emily.indexing.language import LanguageDetector
 from emily.indexing.originals import Originals
 from emily.indexing.prepare import Preparer
 from emily.indexing.report import AddReport, FileOutcome
+from emily.indexing.services import ReadingServices
 from emily.indexing.text import DocumentText, PageSpan, TableSpan
 from emily.measure.health import Check, Status, examine, examine_without_database, take_stock
 from emily.models import Embedder, UseEmbedder, VisionModel
 from emily.reading.walk import refuse_empty, walk
 from emily.retrieval.answer import Answer
+from emily.retrieval.filters import Filters, parse_filters
 from emily.retrieval.retriever import Retriever
 from emily.settings import Settings, load_settings, private_folder
 from emily.store import Database
 
 if TYPE_CHECKING:
+    from emily.reading.pages import Reading
     from emily.reading.reader import Reader
 
 __all__ = [
@@ -46,8 +49,10 @@ __all__ = [
     "DocumentDetail",
     "DocumentInfo",
     "FileOutcome",
+    "Filters",
     "Progress",
     "Status",
+    "parse_filters",
 ]
 
 # Files that were read and wait to be embedded; more would only hold their text in memory.
@@ -154,6 +159,28 @@ class Brain:
         finally:
             await reader.close()
 
+    @staticmethod
+    async def inspect(settings: Settings, path: Path, passwords: Sequence[str] = ()) -> Reading:
+        """Read a file as ``add`` would, without adding it; needs no database.
+
+        The files inside of it are named, and not kept.
+
+        Raises:
+            ReadingError: it cannot be read; the message says why.
+        """
+        reader = _reader(settings)
+        try:
+            reading = await reader.read(
+                path,
+                passwords=passwords,
+                services=ReadingServices(_vision(settings)),
+                sees=settings.vision != "none",
+            )
+            reader.release(reading)
+            return reading
+        finally:
+            await reader.close()
+
     async def add(
         self,
         paths: Sequence[Path | str],
@@ -184,9 +211,8 @@ class Brain:
             self._preparer,
             self._archive,
             self._originals,
+            ReadingServices(self._sight(), self._archive, _reading_engine(self.settings)),
             passwords,
-            self._sight(),
-            _reading_engine(self.settings),
         )
         outcomes: list[FileOutcome] = []
         total = len(found)
@@ -230,21 +256,27 @@ class Brain:
         return AddReport(tuple(outcomes))
 
     async def search(
-        self, query: str, *, limit: int | None = None, threshold: float | None = None
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        threshold: float | None = None,
+        filters: Filters | None = None,
     ) -> Answer:
-        """Search the whole archive.
+        """Search the whole archive, or a part of it.
 
         Args:
             query: a question or some words, in any language.
             limit: most chunks to choose, before they are grouped by document.
             threshold: least probability of a passage, 0 to 1, instead of the setting's.
+            filters: which documents to look in, see ``parse_filters``.
 
         Raises:
             InputError: the question is empty or the limit out of bounds.
             ModelMismatch: the index was made by another model.
             StoreUnavailable: the database cannot be reached.
         """
-        return await self._retriever.search(query, limit, threshold)
+        return await self._retriever.search(query, limit, threshold, filters or Filters())
 
     async def ask(self, document: str | int, question: str, *, limit: int | None = None) -> Answer:
         """Put a question to one document, given by id, exact name or path.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from emily.cli.passwords import AskPassword, PasswordFile, given_passwords
 from emily.cli.plain import one_line, plain
 from emily.cli.program import INTERRUPTED
 from emily.cli.session import AsJson, guarded, say_json, session_of
@@ -40,13 +41,16 @@ _ALL_LISTED = 20
 def add(
     context: typer.Context,
     paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files and folders.")],
+    password: AskPassword = False,
+    password_file: PasswordFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Add files and folders.
 
     A folder is searched whole. A file that changed since is read again and replaced; one that
     did not is left alone; one that the archive holds already under another name is a duplicate.
-    A file that cannot be read stops no other.
+    A file that cannot be read stops no other. Attachments, packed files and the messages of a
+    mailbox become documents of their own. A password is never stored.
 
     Ctrl-C ends it; what was finished is kept. The exit code is 1 if any file failed.
     """
@@ -55,6 +59,8 @@ def add(
     if not any(os.path.lexists(os.path.expanduser(path)) for path in paths):  # noqa: PTH111
         given = ", ".join(repr(path) for path in paths)
         raise InputError(f"There is no such file or folder: {given}")
+    session = session_of(context)
+    passwords = given_passwords(session, password, password_file)
     finished: list[FileOutcome] = []
     total = 0
     try:
@@ -67,8 +73,8 @@ def add(
                     finished.append(progress.outcome)
                 show(progress)
 
-            report = session_of(context).run(
-                lambda brain: brain.add(paths, progress=tell), warm=True
+            report = session.run(
+                lambda brain: brain.add(paths, passwords=passwords, progress=tell), warm=True
             )
     except KeyboardInterrupt:
         _tell_unfinished("Interrupted", "Interrupted.", finished, total, as_json)

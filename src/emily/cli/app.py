@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from emily.cli import adding, documents, health, searching
+from emily.cli import adding, documents, health, inspecting, searching
 from emily.cli.session import Session
 
 __all__ = ["app"]
@@ -31,6 +31,7 @@ app = typer.Typer(
 app.command("add")(adding.add)
 app.command("search")(searching.search)
 app.command("ask")(searching.ask)
+app.command("inspect")(inspecting.inspect)
 app.command("list")(documents.list_documents)
 app.command("show")(documents.show)
 app.command("remove")(documents.remove)

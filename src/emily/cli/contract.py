@@ -7,15 +7,19 @@ type; fields may be added under the same version.
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 if TYPE_CHECKING:
     from emily.brain import Check, DocumentDetail, DocumentInfo, Status
     from emily.cli.settings import SettingInfo
+    from emily.indexing.catalogue import Relative
     from emily.indexing.report import FileOutcome
+    from emily.reading.pages import Correspondent, Reading
     from emily.retrieval.answer import Answer, Passage, Result
 
 __all__ = [
@@ -24,6 +28,7 @@ __all__ = [
     "DoctorOutput",
     "ErrorOutput",
     "ExplainedSearchOutput",
+    "InspectOutput",
     "ListOutput",
     "Output",
     "ReindexOutput",
@@ -39,6 +44,7 @@ __all__ = [
     "as_text",
     "doctor_output",
     "error_output",
+    "inspect_output",
     "list_output",
     "reindex_output",
     "remove_output",
@@ -138,6 +144,14 @@ class FilePart:
     reason: Annotated[
         str | None, "Why it failed, was ignored or is a duplicate; what of it was not read."
     ]
+    state: Annotated[
+        Literal["read", "in part", "failed", "needs a password"] | None,
+        "How far it was read: `read`, `in part`, `failed` or `needs a password`; `null` where it "
+        "was not read now.",
+    ]
+    inside: Annotated[
+        str | None, "Path of the file that it lies in, for an attachment or a packed file."
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +184,25 @@ class UnfinishedAddOutput(ErrorOutput):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CorrespondentPart:
+    """Who a document is from or to."""
+
+    role: Annotated[str, "`from`, `to`, `cc`, `seller` or `buyer`."]
+    name: Annotated[str, "The name, as the document writes it."]
+    address: Annotated[str | None, "Address of mail, or tax number on an invoice."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelativePart:
+    """Another document that one points to."""
+
+    id: Annotated[int, "Its id."]
+    name: Annotated[str, "Its name."]
+    kind: Annotated[str, "Its kind."]
+    date: Annotated[str | None, "Its own date, ISO 8601."]
+
+
+@dataclass(frozen=True, kw_only=True)
 class DocumentInfoPart(DocumentPart):
     """A document as the catalogue knows it."""
 
@@ -181,6 +214,11 @@ class DocumentInfoPart(DocumentPart):
     bytes: Annotated[int, "Size of the file."]
     added_at: Annotated[str, "When it was added, ISO 8601 with time zone."]
     warnings: Annotated[list[str], "What of it was not read, and why."]
+    author: Annotated[str | None, "Who wrote it, by its own properties."]
+    date: Annotated[str | None, "Its own date, ISO 8601; `null` where none is known."]
+    date_source: Annotated[str | None, "Where the date was found: `header`, `metadata` or `text`."]
+    correspondents: Annotated[list[CorrespondentPart], "Who it is from and to."]
+    parent: Annotated[int | None, "Id of the document that it lies inside of, if any."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,6 +236,8 @@ class PagePart:
     route: Annotated[str, "How it was read: `text`, `ocr`, `vision`, `blank`, `unread`."]
     characters: Annotated[int, "Length of its text."]
     warning: Annotated[str | None, "What of it was not read, and why."]
+    confidence: Annotated[float | None, "How sure OCR was, 0 to 1; `null` for other routes."]
+    pictures: Annotated[int, "How many pictures stand on it."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,6 +248,31 @@ class ShowOutput(Output):
     title: Annotated[str | None, "The title that the file gives itself."]
     pages: Annotated[list[PagePart], "Its pages in order."]
     routes: Annotated[dict[str, int], "Number of pages by route."]
+    parts: Annotated[list[RelativePart], "The documents inside of it: attachments and the like."]
+    thread: Annotated[list[RelativePart], "Of a mail: the others of its thread, oldest first."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InspectedPagePart(PagePart):
+    """A page of a file that was read without being added."""
+
+    text: Annotated[str, "Its text."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InspectOutput(Output):
+    """`emily inspect`."""
+
+    path: Annotated[str, "Absolute path of the file."]
+    kind: Annotated[str, "Format as decided by content."]
+    title: Annotated[str | None, "The title that the file gives itself."]
+    author: Annotated[str | None, "Who wrote it, by its own properties."]
+    date: Annotated[str | None, "Its own date, ISO 8601."]
+    date_source: Annotated[str | None, "Where the date was found: `header`, `metadata` or `text`."]
+    correspondents: Annotated[list[CorrespondentPart], "Who it is from and to."]
+    warnings: Annotated[list[str], "What of it was not read, and why."]
+    parts: Annotated[list[str], "Names of the files inside of it."]
+    pages: Annotated[list[InspectedPagePart], "Its pages in order."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -341,11 +406,46 @@ def show_output(detail: DocumentDetail) -> ShowOutput:
             route=page.route,
             characters=page.characters,
             warning=page.warning,
+            confidence=page.confidence,
+            pictures=page.pictures,
         )
         for page in detail.pages
     ]
     return ShowOutput(
-        document=_info(detail.info), title=detail.title, pages=pages, routes=dict(detail.routes)
+        document=_info(detail.info),
+        title=detail.title,
+        pages=pages,
+        routes=dict(detail.routes),
+        parts=_relatives(detail.parts),
+        thread=_relatives(detail.thread),
+    )
+
+
+def inspect_output(path: Path, reading: Reading) -> InspectOutput:
+    """A file that was read without being added."""
+    facts = reading.facts
+    return InspectOutput(
+        path=str(path),
+        kind=reading.kind,
+        title=reading.title,
+        author=facts.author,
+        date=_day(facts.date),
+        date_source=facts.date_source,
+        correspondents=_people(facts.correspondents),
+        warnings=list(reading.warnings),
+        parts=[part.name for part in reading.attachments],
+        pages=[
+            InspectedPagePart(
+                number=page.number,
+                route=page.route,
+                characters=len(page.text),
+                warning=page.warning,
+                confidence=page.confidence,
+                pictures=page.pictures,
+                text=page.text,
+            )
+            for page in reading.pages
+        ],
     )
 
 
@@ -456,7 +556,12 @@ def _passage(passage: Passage) -> PassagePart:
 
 def _file(file: FileOutcome) -> FilePart:
     return FilePart(
-        path=str(file.path), outcome=file.outcome, document=file.document, reason=file.reason
+        path=str(file.path),
+        outcome=file.outcome,
+        document=file.document,
+        reason=file.reason,
+        state=file.state,
+        inside=None if file.inside is None else str(file.inside),
     )
 
 
@@ -475,4 +580,27 @@ def _info(info: DocumentInfo) -> DocumentInfoPart:
         bytes=info.bytes,
         added_at=info.added_at.isoformat(),
         warnings=list(info.warnings),
+        author=info.author,
+        date=_day(info.date),
+        date_source=info.date_source,
+        correspondents=_people(info.correspondents),
+        parent=info.parent,
     )
+
+
+def _people(people: Iterable[Correspondent]) -> list[CorrespondentPart]:
+    return [
+        CorrespondentPart(role=person.role, name=person.name, address=person.address)
+        for person in people
+    ]
+
+
+def _day(date: dt.date | None) -> str | None:
+    return None if date is None else date.isoformat()
+
+
+def _relatives(relatives: Iterable[Relative]) -> list[RelativePart]:
+    return [
+        RelativePart(id=item.id, name=item.name, kind=item.kind, date=_day(item.date))
+        for item in relatives
+    ]

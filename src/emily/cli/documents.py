@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from emily.cli.adding import shown_progress
+from emily.cli.inspecting import people
 from emily.cli.plain import one_line
 from emily.cli.session import AsJson, Document, guarded, say_json, session_of
 from emily.errors import InputError
@@ -33,13 +34,14 @@ def list_documents(context: typer.Context, as_json: AsJson = False) -> None:
     if not documents:
         console.print("The archive is empty. Add files with: emily add PATH")
         return
-    columns = ("id", "name", "kind", "language", "pages", "added", "path")
+    columns = ("id", "name", "kind", "language", "date", "pages", "added", "path")
     rows = [
         (
             item.id,
             item.name,
             item.kind,
             item.language,
+            item.date,
             item.pages,
             f"{item.added_at.astimezone():%Y-%m-%d}",
             item.path,
@@ -136,6 +138,9 @@ def _print_detail(detail: DocumentDetail) -> None:
         ("title", detail.title),
         ("description", info.description),
         ("kind", info.kind),
+        ("author", info.author),
+        ("date", None if info.date is None else f"{info.date} (from its {info.date_source})"),
+        *((person.role, people(person.name, person.address)) for person in info.correspondents),
         ("language", info.language),
         ("pages", info.pages),
         ("chunks", info.chunks),
@@ -143,10 +148,24 @@ def _print_detail(detail: DocumentDetail) -> None:
         ("size", size(info.bytes)),
         ("added", f"{info.added_at.astimezone():%Y-%m-%d %H:%M}"),
         *(("path", path) for path in info.paths or (info.path,)),
+        ("inside of", None if info.parent is None else f"document {info.parent}"),
+        *(("holds", f"document {part.id}, {one_line(part.name)}") for part in detail.parts),
+        *(("thread", f"document {mail.id}, {one_line(mail.name)}") for mail in detail.thread),
         ("routes", detail.routes),
     ]
     console.print(facts(pairs))
-    rows = [(page.number, page.route, page.characters, page.warning) for page in detail.pages]
-    console.print(table(("page", "route", "characters", "warning"), rows))
+    rows = [
+        (
+            page.number,
+            page.route,
+            None if page.confidence is None else f"{page.confidence:.2f}",
+            page.characters,
+            page.pictures or None,
+            page.warning,
+        )
+        for page in detail.pages
+    ]
+    columns = ("page", "route", "confidence", "characters", "pictures", "warning")
+    console.print(table(columns, rows))
     for warning in info.warnings:
         console.print(f"Warning: {one_line(warning)}")

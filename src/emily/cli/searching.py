@@ -38,20 +38,75 @@ def search(
             show_default=False,
         ),
     ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="DATE",
+            help="Documents of this year, month or day, or later.",
+            show_default=False,
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="DATE",
+            help="Documents of this year, month or day, or earlier.",
+            show_default=False,
+        ),
+    ] = None,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help="Documents of these types: pdf, mail, sheet …; parted by commas.",
+            show_default=False,
+        ),
+    ] = None,
+    languages: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--lang",
+            metavar="CODE",
+            help="Documents in these languages: it, en …; parted by commas.",
+            show_default=False,
+        ),
+    ] = None,
+    folder: Annotated[
+        str | None,
+        typer.Option(
+            "--in",
+            metavar="FOLDER",
+            help="Documents in this folder, or inside of this mail or archive.",
+            show_default=False,
+        ),
+    ] = None,
     full: Full = False,
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find passages in all documents.
+    """Find passages in all documents, or in those that the filters leave.
 
     Ask in any language that the archive holds. Each passage names its document, its page or
     lines, and the probability that it helps to answer. Fewer passages than asked for, or none,
     is a valid answer; a notice then says why.
     """
+    from emily.retrieval.filters import parse_filters
+
     session = session_of(context)
     question = " ".join(query)
+    filters = parse_filters(
+        since=since,
+        until=until,
+        kinds=kinds or (),
+        languages=languages or (),
+        folder=folder,
+    )
     answer = session.run(
-        lambda brain: brain.search(question, limit=limit, threshold=threshold), warm=True
+        lambda brain: brain.search(question, limit=limit, threshold=threshold, filters=filters),
+        warm=True,
     )
     _show(session, answer, full=full, explain=explain, as_json=as_json)
 

@@ -24,11 +24,13 @@ from emily.errors import EmilyError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
 
     from emily.brain import Brain, Check
     from emily.cli.contract import Output
     from emily.errors import StoreError
     from emily.models import UseEmbedder
+    from emily.reading.pages import Reading
     from emily.settings import Settings
 
 __all__ = ["AsJson", "Document", "Session", "guarded", "say_json", "session_of"]
@@ -76,6 +78,12 @@ def _stop_server(settings: Settings) -> bool:
     return EmbeddedServer(settings.home).stop()
 
 
+async def _inspect(settings: Settings, path: Path, passwords: Sequence[str]) -> Reading:
+    from emily.brain import Brain
+
+    return await Brain.inspect(settings, path, passwords)
+
+
 def _interactive() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
@@ -88,6 +96,7 @@ class Session:
         open_brain: opens the brain of a home folder, and loads the models meanwhile if told.
         stop_server: ends that home's embedded database server; gives whether one was running.
         diagnose: examines the other parts where the database does not open.
+        read_file: reads a file without adding it.
         home: the folder of ``--home``, ``None`` if it was not given.
         verbose: whether ``--verbose`` was given.
         interactive: whether there is someone to ask.
@@ -96,6 +105,7 @@ class Session:
     open_brain: Callable[[Settings, bool], AbstractAsyncContextManager[Brain]] = _open_brain
     stop_server: Callable[[Settings], bool] = _stop_server
     diagnose: Callable[[Settings, StoreError], Coroutine[Any, Any, Sequence[Check]]] = _diagnose
+    read_file: Callable[[Settings, Path, Sequence[str]], Coroutine[Any, Any, Reading]] = _inspect
     home: str | None = None
     verbose: bool = False
     interactive: Callable[[], bool] = _interactive
@@ -131,6 +141,17 @@ class Session:
                 return await work(brain)
 
         return asyncio.run(opened())
+
+    def inspect(self, path: Path, passwords: Sequence[str]) -> Reading:
+        """Read a file without adding it; no database is opened.
+
+        Raises:
+            ReadingError: it cannot be read; the message says why.
+        """
+        from emily.cli.logs import configure_logs, log_level
+
+        configure_logs(log_level(self.verbose))
+        return asyncio.run(self.read_file(self.settings(), path, passwords))
 
 
 def session_of(context: typer.Context) -> Session:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from emily.errors import AmbiguousDocument, UnknownDocument
 from emily.indexing.files import storable
+from emily.reading.pages import Correspondent
 from emily.store import Database
 
-__all__ = ["Catalogue", "DocumentDetail", "DocumentInfo", "PageInfo"]
+__all__ = ["Catalogue", "DocumentDetail", "DocumentInfo", "PageInfo", "Relative"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class DocumentInfo:
         added_at: when it came into the archive.
         description: one or two sentences about it, once analysed.
         warnings: what of it was not read.
+        author: who wrote it, by its own properties.
+        date: its own date, not that of the file.
+        date_source: where that was found: ``header``, ``metadata`` or ``text``.
+        correspondents: who it is from and to.
+        parent: id of the document that it lies inside of, ``None`` for a file of its own.
     """
 
     id: int
@@ -46,29 +52,66 @@ class DocumentInfo:
     chunks: int
     characters: int
     bytes: int
-    added_at: datetime
+    added_at: dt.datetime
     description: str | None
     warnings: tuple[str, ...]
+    author: str | None = None
+    date: dt.date | None = None
+    date_source: str | None = None
+    correspondents: tuple[Correspondent, ...] = ()
+    parent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PageInfo:
-    """A page: its number, the route it was read by, its length, what was not read."""
+    """A page.
+
+    Attributes:
+        number: 1-based.
+        route: how it was read.
+        characters: length of its text.
+        warning: what of it was not read.
+        confidence: how sure OCR was, 0 to 1, or ``None``.
+        pictures: how many pictures stand on it.
+    """
 
     number: int
     route: str
     characters: int
     warning: str | None
+    confidence: float | None = None
+    pictures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """Another document that one points to: its id, its name, its kind and its date."""
+
+    id: int
+    name: str
+    kind: str
+    date: dt.date | None
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentDetail:
-    """A document with its pages; ``routes`` counts pages by how they were read."""
+    """A document with all that is known of it.
+
+    Attributes:
+        info: what stands in the list.
+        title: the title that it gives itself.
+        pages: in order.
+        routes: number of pages by how they were read.
+        parts: the documents inside of it, in their order there.
+        thread: of a mail, the others of its thread, oldest first.
+    """
 
     info: DocumentInfo
     title: str | None
     pages: tuple[PageInfo, ...]
     routes: dict[str, int]
+    parts: tuple[Relative, ...] = ()
+    thread: tuple[Relative, ...] = ()
 
 
 class Catalogue:
@@ -126,7 +169,13 @@ class Catalogue:
             title=row["title"],
             pages=pages,
             routes=dict(Counter(page.route for page in pages)),
+            parts=await self._relatives("parts_of_document", document),
+            thread=await self._relatives("thread_of_document", document),
         )
+
+    async def _relatives(self, name: str, document: int) -> tuple[Relative, ...]:
+        rows = await self._database.fetch(name, {"document_id": document})
+        return tuple(Relative(row["id"], row["name"], row["kind"], row["dated"]) for row in rows)
 
 
 def _info(row: dict[str, Any]) -> DocumentInfo:
@@ -145,4 +194,9 @@ def _info(row: dict[str, Any]) -> DocumentInfo:
         added_at=row["added_at"],
         description=row["description"],
         warnings=tuple(row["warnings"]),
+        author=row["author"],
+        date=row["dated"],
+        date_source=row["date_source"],
+        correspondents=tuple(Correspondent(*person) for person in row["correspondents"]),
+        parent=row["parent"],
     )

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from emily.errors import (
     EmptyDocument,
-    ModelError,
     PasswordRequired,
     ReadingError,
     StoreError,
@@ -30,12 +29,12 @@ from emily.indexing.normalise import fingerprint_text
 from emily.indexing.originals import Originals, file_sha256
 from emily.indexing.prepare import Preparer
 from emily.indexing.report import FileOutcome, State
+from emily.indexing.services import ReadingServices
 from emily.indexing.text import DocumentText
-from emily.reading.pages import Attachment, PictureReading, Reading
+from emily.reading.pages import Attachment, Reading
 from emily.store import is_refused_content
 
 if TYPE_CHECKING:
-    from emily.models.protocols import VisionModel
     from emily.reading.reader import Reader
 
 __all__ = ["Intake", "Opened", "Part"]
@@ -80,9 +79,8 @@ class Intake:
         preparer: of what is indexed.
         archive: that it is written to.
         originals: where copies are kept.
+        services: what the reader may ask for.
         passwords: tried on what is encrypted.
-        vision: reads what OCR cannot; ``None`` where none is configured.
-        engine: what pictures are read by; what another one read is read again.
     """
 
     def __init__(
@@ -91,34 +89,15 @@ class Intake:
         preparer: Preparer,
         archive: Archive,
         originals: Originals,
+        services: ReadingServices,
         passwords: Sequence[str] = (),
-        vision: VisionModel | None = None,
-        engine: str = "",
     ) -> None:
         self._reader = reader
         self._preparer = preparer
         self._archive = archive
         self._originals = originals
         self._passwords = tuple(passwords)
-        self._vision = vision
-        self._engine = engine
-
-    async def known(self, sha256: bytes) -> PictureReading | None:
-        """What the archive holds of a picture (``emily.reading.process.Services``)."""
-        return await self._archive.picture(sha256, self._engine)
-
-    async def see(self, image: bytes) -> str:
-        """What the vision model reads in a picture (``emily.reading.process.Services``).
-
-        Raises:
-            ReadingError: it failed, or there is none.
-        """
-        if self._vision is None:
-            raise ReadingError("no vision model is configured")
-        try:
-            return await self._vision.read(image)
-        except ModelError as error:
-            raise ReadingError(str(error)) from None
+        self._services = services
 
     async def open(self, path: Path, enclosure: Enclosure | None = None) -> Opened | FileOutcome:
         """Read a file that the archive does not know yet; what is known needs no reading.
@@ -143,8 +122,8 @@ class Intake:
                     path,
                     name=facts.name,
                     passwords=self._passwords,
-                    services=self,
-                    sees=self._vision is not None,
+                    services=self._services,
+                    sees=self._services.sees,
                 )
                 if _state(path) == before:
                     return Opened(_described(facts, reading), reading)
@@ -236,7 +215,7 @@ class Intake:
             return await self._failed(file, str(error))
         try:
             written = await self._archive.write(
-                file, text, digest, prepared, opened.reading.pictures, self._engine
+                file, text, digest, prepared, opened.reading.pictures, self._services.engine
             )
         except StoreUnavailable:
             raise

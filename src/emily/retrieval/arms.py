@@ -20,14 +20,18 @@ Ranking = list[tuple[int, float]]
 
 
 async def vector_arm(
-    database: Database, vector: NDArray[np.float32], limit: int, document: int | None = None
+    database: Database,
+    vector: NDArray[np.float32],
+    limit: int,
+    documents: Sequence[int] | None = None,
 ) -> Ranking:
     """Chunks whose best part is nearest in meaning; the score is the cosine.
 
-    Exact: every vector is compared.
+    Exact: every vector is compared; only those of ``documents`` where they are given.
     """
     rows = await database.fetch(
-        "vector_arm", {"vector": HalfVector(vector), "limit": limit, "document": document}
+        "vector_arm",
+        {"vector": HalfVector(vector), "limit": limit, "documents": _listed(documents)},
     )
     return [(row["chunk_id"], row["score"]) for row in rows]
 
@@ -51,11 +55,12 @@ async def lexical_arm(
     limit: int,
     *,
     kind: LexicalScore = "bm25",
-    document: int | None = None,
+    documents: Sequence[int] | None = None,
 ) -> Ranking:
     """Chunks that hold the most telling of the terms, joined by OR.
 
-    The score is BM25 (not divided by its ceiling), or the number of groups that match.
+    Only those of ``documents`` where they are given. The score is BM25 (not divided by its
+    ceiling), or the number of groups that match.
     """
     terms: list[str] = []
     places: list[int] = []
@@ -73,7 +78,7 @@ async def lexical_arm(
         "terms": terms,
         "places": places,
         "limit": limit,
-        "document": document,
+        "documents": _listed(documents),
     }
     if kind == "lexemes":
         rows = await database.fetch("lexical_arm_lexemes", parameters)
@@ -94,3 +99,7 @@ async def lexical_arm(
 def all_terms(groups: Sequence[TermGroup]) -> list[str]:
     """Every term of the groups once."""
     return list(dict.fromkeys(member.term for group in groups for member in group.members))
+
+
+def _listed(documents: Sequence[int] | None) -> list[int] | None:
+    return None if documents is None else list(documents)

@@ -18,6 +18,7 @@ from emily.retrieval.answer import Answer
 from emily.retrieval.arms import Ranking, archive_statistics, lexical_arm, vector_arm
 from emily.retrieval.bm25 import Statistics, TermGroup
 from emily.retrieval.candidate import Candidate
+from emily.retrieval.filters import Filters
 from emily.retrieval.fusion import fuse_by_rank, fuse_by_score, merge_arms
 from emily.retrieval.gate import load_gate
 from emily.retrieval.gathering import gather
@@ -34,6 +35,8 @@ from emily.store import Database
 
 __all__ = ["Retriever"]
 
+NO_FILTERS = Filters()
+
 _log = logging.getLogger("emily.retrieval")
 
 
@@ -47,6 +50,8 @@ class _Limits:
     asked: int | None = None
     threshold: float | None = None
     document: int | None = None
+    filters: Filters = NO_FILTERS
+    documents: tuple[int, ...] | None = None
 
 
 class Retriever:
@@ -77,14 +82,19 @@ class Retriever:
         self._vocabulary = Vocabulary(database, embedder.identity)
 
     async def search(
-        self, text: str, limit: int | None = None, threshold: float | None = None
+        self,
+        text: str,
+        limit: int | None = None,
+        threshold: float | None = None,
+        filters: Filters = NO_FILTERS,
     ) -> Answer:
-        """Search the whole archive.
+        """Search the whole archive, or the part of it that the filters leave.
 
         Args:
             text: the question.
             limit: chunks chosen before grouping; the setting ``result_limit`` by default.
             threshold: least probability of a passage; the setting by default.
+            filters: which documents to look in.
 
         Raises:
             InputError: the question is empty, or the limit or threshold is out of bounds.
@@ -101,6 +111,7 @@ class Retriever:
             results=wanted,
             asked=limit,
             threshold=threshold,
+            filters=filters,
         )
         return await self._answer(text, limits)
 
@@ -117,7 +128,10 @@ class Retriever:
         """
         size = self._settings.ask_pool_size
         return await self._answer(
-            text, _Limits(size, size, self._limit(limit), limit, document=document)
+            text,
+            _Limits(
+                size, size, self._limit(limit), limit, document=document, documents=(document,)
+            ),
         )
 
     def _limit(self, limit: int | None) -> int:
@@ -136,6 +150,8 @@ class Retriever:
                 f"{stale} of {documents} documents were indexed with other settings. "
                 "Bring them up to date with: emily reindex"
             )
+        if limits.filters.active:
+            limits = await self._filtered(limits, trace, notices)
         with trace.stage("query") as record:
             language, _ = self._languages.detect(text)
             query = parse(text, self._settings.languages, language)
@@ -174,6 +190,24 @@ class Retriever:
         if not documents:
             notices.append("The archive is empty. Add files with: emily add PATH")
         return await self._finish(query, ranked, limits, trace, notices)
+
+    async def _filtered(self, limits: _Limits, trace: Trace, notices: list[str]) -> _Limits:
+        """The limits with the documents that the filters leave; what has no date is told of."""
+        with trace.stage("filters") as record:
+            rows = await self._database.fetch("matching_documents", limits.filters.parameters)
+            undated = sum(not row["has_date"] for row in rows) if limits.filters.dated else 0
+            found = tuple(row["id"] for row in rows if row["has_date"] or not limits.filters.dated)
+            record |= {**limits.filters.as_json(), "documents": len(found), "undated": undated}
+        if undated:
+            what = (
+                "document has no known date and is"
+                if undated == 1
+                else ("documents have no known date and are")
+            )
+            notices.append(f"{undated:,} {what} left out by --from and --to.")
+        if not found:
+            notices.append("No document meets the filters, so nothing was looked in.")
+        return replace(limits, documents=found)
 
     async def _check_index(self, trace: Trace) -> tuple[int, int, int]:
         """Documents, stale documents and revision; refuses an index of another model."""
@@ -247,7 +281,7 @@ class Retriever:
                 record["empty_because"] = "the embedder is down"
             else:
                 ranking = await vector_arm(
-                    self._database, meaning.vector, limits.arm, limits.document
+                    self._database, meaning.vector, limits.arm, limits.documents
                 )
                 if not ranking:
                     record["empty_because"] = "no chunk has a vector"
@@ -265,7 +299,7 @@ class Retriever:
                 statistics,
                 limits.arm,
                 kind=self._settings.lexical_score,
-                document=limits.document,
+                documents=limits.documents,
             )
             return ranking, statistics
 

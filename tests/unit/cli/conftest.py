@@ -33,6 +33,7 @@ class Terminal:
             diagnose=self.brain.diagnose,
             stop_server=lambda _: self.server_runs,
             interactive=lambda: self.answers is not None,
+            read_file=self.brain.inspect,
         )
         return CliRunner().invoke(app, arguments, input=self.answers, obj=session)
 

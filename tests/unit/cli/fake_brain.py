@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from emily.brain import Progress
 from emily.errors import StoreError, UnknownDocument
-from emily.indexing.catalogue import DocumentDetail, DocumentInfo, PageInfo
+from emily.indexing.catalogue import DocumentDetail, DocumentInfo, PageInfo, Relative
 from emily.indexing.report import AddReport, FileOutcome
 from emily.measure.health import Check, Status
+from emily.reading.pages import Attachment, Correspondent, Facts, Page, Reading
 from emily.retrieval.answer import Answer, DocumentRef, Passage, Result
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
+    from emily.retrieval.filters import Filters
     from emily.settings import Settings
 
 LEASE = DocumentInfo(
@@ -34,6 +36,10 @@ LEASE = DocumentInfo(
     added_at=datetime(2026, 3, 1, 9, 30, tzinfo=UTC),
     description=None,
     warnings=("Page 2 is blank.",),
+    author="Ada",
+    date=date(2026, 2, 27),
+    date_source="text",
+    correspondents=(Correspondent("to", "Bruno"),),
 )
 RECIPE = DocumentInfo(
     id=2,
@@ -50,7 +56,7 @@ RECIPE = DocumentInfo(
     description="How to bake a cake.",
     warnings=(),
 )
-PAGES = (PageInfo(1, "text", 2100, None), PageInfo(2, "blank", 0, "The page has no ink."))
+PAGES = (PageInfo(1, "text", 2100, None, None, 2), PageInfo(2, "blank", 0, "The page has no ink."))
 TRACE: dict[str, Any] = {
     "query": {"text": "rent of the flat", "words": ["rent", "flat"]},
     "neighbours": {
@@ -118,6 +124,19 @@ STATUS = Status(
     model="test-model (512 dimensions)",
     problems=("1 document is stale.",),
 )
+READING = Reading(
+    kind="pdf",
+    pages=(
+        Page(1, "\n".join(f"line {number}" for number in range(1, 21)), pictures=1),
+        Page(2, "Total 12 \x1b[31meuro", "ocr", confidence=0.914),
+        Page(3, "", "unread", warning="Page 3 is not read: broken."),
+    ),
+    citation="pages",
+    title="Lease",
+    warnings=("The name ends in .txt, but the content is pdf.",),
+    facts=Facts("Ada", date(2026, 2, 27), "metadata", (Correspondent("to", "Bruno", "b@x.org"),)),
+    attachments=(Attachment("plan.png", Path("/nowhere/1.png"), 1),),
+)
 CHECKS = (
     Check("database", True, "runs"),
     Check("ocr", False, "not installed", "pip install --force-reinstall rapidocr"),
@@ -135,6 +154,7 @@ class FakeBrain:
         self.answer = ANSWER
         self.checks: Sequence[Check] = CHECKS
         self.status_now = STATUS
+        self.reading = READING
         self.outcomes: list[FileOutcome] = []
         self.stops_after: int | None = None
         self.stops_with: BaseException = KeyboardInterrupt()
@@ -154,9 +174,13 @@ class FakeBrain:
         return [Check("database", False, str(error)), Check("disk", True, "enough")]
 
     async def add(
-        self, paths: Sequence[Path], *, progress: Callable[[Progress], None]
+        self,
+        paths: Sequence[Path],
+        *,
+        passwords: Sequence[str] = (),
+        progress: Callable[[Progress], None],
     ) -> AddReport:
-        self._ask("add", *paths)
+        self._ask("add", *paths, *passwords)
         for done, outcome in enumerate(self.outcomes):
             if done == self.stops_after:
                 raise self.stops_with
@@ -164,10 +188,20 @@ class FakeBrain:
             progress(Progress(outcome.path, done + 1, len(self.outcomes), outcome))
         return AddReport(tuple(self.outcomes))
 
+    async def inspect(self, settings: Settings, path: Path, passwords: Sequence[str]) -> Reading:
+        self._ask("inspect", path.name, *passwords)
+        return self.reading
+
     async def search(
-        self, query: str, *, limit: int | None = None, threshold: float | None = None
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        threshold: float | None = None,
+        filters: Filters,
     ) -> Answer:
         self._ask("search", query, limit)
+        self.filters = filters
         return replace(self.answer, query=query)
 
     async def ask(self, document: str | int, question: str, *, limit: int | None = None) -> Answer:
@@ -181,7 +215,9 @@ class FakeBrain:
 
     async def show(self, document: str | int) -> DocumentDetail:
         self._ask("show", document)
-        return DocumentDetail(self._find(document), "Lease", PAGES, {"text": 1, "blank": 1})
+        info = self._find(document)
+        part = Relative(2, "torta.md", "markdown", date(2026, 3, 2))
+        return DocumentDetail(info, "Lease", PAGES, {"text": 1, "blank": 1}, (part,))
 
     async def remove(self, document: str | int) -> DocumentInfo:
         self._ask("remove", document)

@@ -34,6 +34,11 @@ LEASE = {
     "bytes": 48213,
     "added_at": "2026-03-01T09:30:00+00:00",
     "warnings": ["Page 2 is blank."],
+    "author": "Ada",
+    "date": "2026-02-27",
+    "date_source": "text",
+    "correspondents": [{"role": "to", "name": "Bruno", "address": None}],
+    "parent": None,
 }
 SEARCH = {
     "schema_version": 1,
@@ -101,18 +106,35 @@ def test_nothing_found(terminal: Terminal) -> None:
 
 def test_add(terminal: Terminal, tmp_path: Path) -> None:
     terminal.brain.outcomes = [
-        FileOutcome(Path("/papers/a.txt"), "added", 3, None, chunks=2, pages=1),
-        FileOutcome(Path("/papers/b.pdf"), "failed", None, "It opens only with a password."),
+        FileOutcome(
+            Path("/papers/a.eml!/a.txt"), "added", 3, None, 2, 1, "read", Path("/papers/a.eml")
+        ),
+        FileOutcome(
+            Path("/papers/b.pdf"),
+            "failed",
+            None,
+            "It opens only with a password.",
+            state="needs a password",
+        ),
     ]
     assert terminal.json("add", str(tmp_path), exit_code=1) == {
         "schema_version": 1,
         "files": [
-            {"path": "/papers/a.txt", "outcome": "added", "document": 3, "reason": None},
+            {
+                "path": "/papers/a.eml!/a.txt",
+                "outcome": "added",
+                "document": 3,
+                "reason": None,
+                "state": "read",
+                "inside": "/papers/a.eml",
+            },
             {
                 "path": "/papers/b.pdf",
                 "outcome": "failed",
                 "document": None,
                 "reason": "It opens only with a password.",
+                "state": "needs a password",
+                "inside": None,
             },
         ],
     }
@@ -131,7 +153,16 @@ def test_add_interrupted(terminal: Terminal, tmp_path: Path) -> None:
             "message": "Interrupted. 1 of 2 files was finished and is kept. Run the same command "
             "again to go on.",
         },
-        "files": [{"path": "/papers/a.txt", "outcome": "added", "document": 3, "reason": None}],
+        "files": [
+            {
+                "path": "/papers/a.txt",
+                "outcome": "added",
+                "document": 3,
+                "reason": None,
+                "state": None,
+                "inside": None,
+            }
+        ],
     }
 
 
@@ -166,10 +197,26 @@ def test_show(terminal: Terminal) -> None:
         "document": LEASE,
         "title": "Lease",
         "pages": [
-            {"number": 1, "route": "text", "characters": 2100, "warning": None},
-            {"number": 2, "route": "blank", "characters": 0, "warning": "The page has no ink."},
+            {
+                "number": 1,
+                "route": "text",
+                "characters": 2100,
+                "warning": None,
+                "confidence": None,
+                "pictures": 2,
+            },
+            {
+                "number": 2,
+                "route": "blank",
+                "characters": 0,
+                "warning": "The page has no ink.",
+                "confidence": None,
+                "pictures": 0,
+            },
         ],
         "routes": {"text": 1, "blank": 1},
+        "parts": [{"id": 2, "name": "torta.md", "kind": "markdown", "date": "2026-03-02"}],
+        "thread": [],
     }
 
 

@@ -61,7 +61,12 @@ def test_examples_of_the_contract_are_what_is_printed(terminal: Terminal, tmp_pa
     assert terminal.json("search", "rent of the flat") == search
     terminal.brain.outcomes = [
         FileOutcome(
-            Path(file["path"]), file["outcome"], document=file["document"], reason=file["reason"]
+            Path(file["path"]),
+            file["outcome"],
+            document=file["document"],
+            reason=file["reason"],
+            state=file["state"],
+            inside=None if file["inside"] is None else Path(file["inside"]),
         )
         for file in add["files"]
     ]

@@ -225,7 +225,9 @@ def test_list(terminal: Terminal) -> None:
     terminal.brain.documents[3] = replace(RECIPE, id=3, name=HOSTILE, language=None)
     shown = terminal.run("list").stdout
     rows = [_cells(line) for line in shown.splitlines()]
-    assert ["1", "lease.pdf", "pdf", "en", "2", "2026-03-01", "/papers/lease.pdf"] in rows
+    assert [
+        *("1", "lease.pdf", "pdf", "en", "2026-02-27", "2", "2026-03-01", "/papers/lease.pdf")
+    ] in rows
     assert "\x1b" not in shown
     assert shown.endswith("3 documents\n")
 
@@ -240,6 +242,10 @@ def test_show(terminal: Terminal) -> None:
     for expected in (
         ["name", "lease.pdf"],
         ["title", "Lease"],
+        ["author", "Ada"],
+        ["date", "2026-02-27 (from its text)"],
+        ["to", "Bruno"],
+        ["holds", "document 2, torta.md"],
         ["size", "48.2 kB"],
         ["path", "/papers/lease.pdf"],
         ["path", "/backup/lease.pdf"],

@@ -174,7 +174,10 @@ ORDER BY d.id;
 -- What stands in the lists: every document with its counts.
 -- name: list_documents
 SELECT d.id, d.name, d.kind, d.title, d.language, d.description, d.citation, d.bytes,
-       d.warnings, d.added_at, char_length(d.text) AS characters,
+       d.warnings, d.added_at, d.author, d.dated, d.date_source, d.correspondents,
+       char_length(d.text) AS characters,
+       (SELECT o.id FROM source s JOIN document o ON o.id = s.parent_id
+        WHERE s.document_id = d.id ORDER BY s.since, s.path LIMIT 1) AS parent,
        (SELECT array_agg(s.path ORDER BY s.since, s.path) FROM source s WHERE s.document_id = d.id) AS paths,
        (SELECT count(*) FROM page p WHERE p.document_id = d.id) AS pages,
        (SELECT count(*) FROM chunk c WHERE c.document_id = d.id) AS chunks
@@ -182,8 +185,22 @@ FROM document d
 WHERE %(id)s::bigint IS NULL OR d.id = %(id)s::bigint
 ORDER BY d.id;
 
+-- What lies inside of a document, in its order there.
+-- name: parts_of_document
+SELECT DISTINCT ON (s.place, d.id) d.id, d.name, d.kind, d.dated
+FROM source s JOIN document d ON d.id = s.document_id
+WHERE s.parent_id = %(document_id)s::bigint
+ORDER BY s.place, d.id;
+
+-- The other mails of a document's thread.
+-- name: thread_of_document
+SELECT o.id, o.name, o.kind, o.dated
+FROM document d JOIN document o ON md5(o.thread) = md5(d.thread) AND o.thread = d.thread
+WHERE d.id = %(document_id)s::bigint AND o.id <> d.id
+ORDER BY o.dated, o.id;
+
 -- name: pages_of_document
-SELECT number, route, warning, end_at - start_at AS characters
+SELECT number, route, warning, end_at - start_at AS characters, confidence, pictures
 FROM page WHERE document_id = %(document_id)s ORDER BY number;
 
 -- name: archive_counts

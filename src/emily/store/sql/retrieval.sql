@@ -10,6 +10,21 @@ SELECT (SELECT number FROM revision) AS revision,
         WHERE m.name <> %(model)s::text OR m.profile <> %(profile)s::text
            OR m.dimension <> %(dimension)s::integer) AS other_models;
 
+-- The documents that a search is to look in, and how many would be but for their date.
+-- name: matching_documents
+SELECT d.id, d.dated IS NOT NULL AS has_date
+FROM document d
+WHERE (%(since)s::date IS NULL OR d.dated IS NULL OR d.dated >= %(since)s::date)
+  AND (%(until)s::date IS NULL OR d.dated IS NULL OR d.dated <= %(until)s::date)
+  AND (%(kinds)s::text[] IS NULL OR d.kind = ANY(%(kinds)s::text[]))
+  AND (%(languages)s::text[] IS NULL OR d.language = ANY(%(languages)s::text[]))
+  AND (%(folder)s::text IS NULL
+       OR EXISTS (SELECT FROM source s
+                  WHERE s.document_id = d.id
+                    AND (s.path = %(folder)s::text OR starts_with(s.path, %(inside)s::text)
+                         OR starts_with(s.path, %(enclosed)s::text))))
+ORDER BY d.id;
+
 -- name: chunk_statistics
 SELECT count(*) AS chunks, coalesce(avg(terms), 0)::float8 AS average_terms FROM chunk;
 
@@ -31,8 +46,8 @@ FROM posting WHERE term = ANY(%(terms)s::text[]) GROUP BY term;
 SELECT chunk_id, max(score) AS score
 FROM (SELECT v.chunk_id, -(v.vector <#> %(vector)s::halfvec) AS score
       FROM chunk_vector v
-      WHERE %(document)s::bigint IS NULL
-         OR v.chunk_id IN (SELECT id FROM chunk WHERE document_id = %(document)s::bigint)
+      WHERE %(documents)s::bigint[] IS NULL
+         OR v.chunk_id IN (SELECT id FROM chunk WHERE document_id = ANY(%(documents)s::bigint[]))
       ORDER BY v.vector <#> %(vector)s::halfvec
       LIMIT 5 * %(limit)s::integer) AS nearest
 GROUP BY chunk_id
@@ -52,7 +67,7 @@ FROM (SELECT u.chunk_id, q.place,
       JOIN posting p ON p.term = q.term COLLATE "C"
       CROSS JOIN LATERAL unnest(p.chunk_ids, p.frequencies, p.lengths)
            AS u (chunk_id, frequency, length)
-      WHERE %(document)s::bigint IS NULL OR p.document_id = %(document)s::bigint
+      WHERE %(documents)s::bigint[] IS NULL OR p.document_id = ANY(%(documents)s::bigint[])
       GROUP BY u.chunk_id, q.place) AS groups
 GROUP BY chunk_id
 ORDER BY score DESC, chunk_id
@@ -65,7 +80,7 @@ FROM (SELECT u.chunk_id, q.place, sum(u.frequency) AS occurrences
       FROM unnest(%(terms)s::text[], %(places)s::integer[]) AS q (term, place)
       JOIN posting p ON p.term = q.term COLLATE "C"
       CROSS JOIN LATERAL unnest(p.chunk_ids, p.frequencies) AS u (chunk_id, frequency)
-      WHERE %(document)s::bigint IS NULL OR p.document_id = %(document)s::bigint
+      WHERE %(documents)s::bigint[] IS NULL OR p.document_id = ANY(%(documents)s::bigint[])
       GROUP BY u.chunk_id, q.place) AS groups
 GROUP BY chunk_id
 ORDER BY score DESC, sum(occurrences) DESC, chunk_id
