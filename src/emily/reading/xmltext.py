@@ -25,10 +25,9 @@ __all__ = ["TextWriter", "inline", "is_text", "looks_like_html"]
 
 _SECTIONS = frozenset({
     "sec", "section", "chapter", "part", "appendix", "preface", "sect1", "sect2", "sect3",
-    "sect4", "sect5", "article", "abstract", "trans-abstract", "ack", "app", "ref-list",
-    "bibliography", "glossary", "item", "entry", "div", "div1", "div2", "body", "boxed-text",
-    "simplesect", "refentry", "refsect1", "refsect2", "topic", "channel", "feed", "notes",
-    "fn-group", "back", "book", "front-stub", "sub-article",
+    "sect4", "sect5", "abstract", "trans-abstract", "ack", "app", "ref-list", "bibliography",
+    "glossary", "item", "entry", "div", "div1", "div2", "boxed-text", "simplesect", "refentry",
+    "refsect1", "refsect2", "topic", "fn-group", "sub-article", "response",
 })  # fmt: skip
 _TITLES = frozenset({"title", "head", "heading", "book-title", "article-title", "invention-title"})
 _PARAGRAPHS = frozenset({
@@ -39,7 +38,8 @@ _PARAGRAPHS = frozenset({
     "informaltable", "table", "tgroup", "list", "itemizedlist", "orderedlist", "variablelist",
     "programlisting", "screen", "literallayout", "preformat", "pre", "ref", "bibl", "aff",
     "disp-formula-group", "supplementary-material", "media", "fn", "footnote", "speech",
-    "statement", "figure", "informalfigure", "example", "image", "graphic",
+    "statement", "figure", "informalfigure", "example", "image", "graphic", "article", "book",
+    "body", "back", "front", "channel", "feed", "notes",
 }) | _SECTIONS  # fmt: skip
 _VERBATIM = frozenset({"programlisting", "screen", "literallayout", "preformat", "pre"})
 _LISTS = {
@@ -49,9 +49,11 @@ _LISTS = {
 _ITEMS = frozenset({"li", "list-item", "listitem", "member", "ref", "bibl", "biblioentry"})
 _PEOPLE = frozenset({"name", "author", "personname", "string-name", "inventor", "editor",
                      "translator", "persname"})  # fmt: skip
+_CONTRIBUTORS = frozenset({"name", "collab", "string-name"})
 _GIVEN = ("given-names", "first-name", "firstname", "forename", "middle-name", "othername")
 _FAMILY = ("surname", "last-name", "family")
 _CITATIONS = frozenset({"element-citation", "mixed-citation", "citation", "nlm-citation"})
+_DATES = frozenset({"pub-date", "date", "conf-date"})
 _ONE_LINE = frozenset({"pub-date", "date", "conf-date", "address", "aff", "document-id",
                        "kwd-group", "contrib", "collab", "subj-group"})  # fmt: skip
 _SKIPPED = frozenset({
@@ -64,33 +66,13 @@ _SKIPPED = frozenset({
 })  # fmt: skip
 _SHOWN_ATTRIBUTES = ("title", "alt", "label", "caption", "summary")
 _OUTLINE_ADDRESSES = ("htmlurl", "xmlurl", "url")
-_TEXTS = _PARAGRAPHS - {
-    "item",
-    "entry",
-    "part",
-    "note",
-    "address",
-    "ref",
-    "image",
-    "media",
-    "list",
-    "table",
-    "body",
-    "notes",
-    "topic",
-    "figure",
-    "example",
-    "l",
-    "statement",
-    "term",
-    "def",
-    "cite",
-    "article",
-    "claim",
-    "head",
-    "caption",
-    "warning",
-}
+_AMBIGUOUS = frozenset({  # names that records use as well
+    "item", "entry", "part", "note", "address", "ref", "image", "media", "list", "table", "body",
+    "notes", "topic", "figure", "example", "l", "statement", "term", "def", "cite", "article",
+    "claim", "caption", "warning", "book", "back", "front", "channel", "feed", "response", "li",
+    "tip", "screen", "annotation", "pre", "graphic",
+})  # fmt: skip
+_TEXTS = _PARAGRAPHS - _AMBIGUOUS
 _ROOTS = frozenset({"article", "fictionbook", "opml", "svg", "html", "rss", "rdf", "feed", "book",
                     "tei", "tei.2", "dtbook", "patdoc"})  # fmt: skip
 _MARKUP = re.compile(
@@ -107,6 +89,8 @@ def is_text(root: etree._Element) -> bool:
     hold text and elements at once, or by paragraphs."""
     if local(root).lower() in _ROOTS:
         return True
+    if local(root).lower() == "xbrl":
+        return False  # its texts are HTML inside of facts
     mixed = leaves = 0
     for element in root.iter():
         if not isinstance(element.tag, str):
@@ -253,6 +237,9 @@ class TextWriter:
             self._heading(inline(element), self._level(element, depth))
         elif name == "label":
             self._label = inline(element)
+        elif name == "abstract" and not any(local(e) == "title" for e in element):
+            self._heading("Abstract", self._level(element, max(depth, 1)))
+            self._children(element, depth + 1)
         elif name in {"table", "tgroup", "informaltable"} and self._table(element):
             return
         elif name in {"image", "graphic"} and self._binaries:
@@ -277,10 +264,10 @@ class TextWriter:
     def _level(self, element: etree._Element, depth: int) -> int:
         parent = element.getparent()
         if local(element).lower() == "heading" and (element.get("level") or "").isdigit():
-            return int(element.get("level") or "1") + 1
+            return min(int((element.get("level") or "1")[:2]) + 1, _MOST_HEADING)
         if parent is not None and local(parent).lower() in {"caption", "fig", "table-wrap"}:
             return _MOST_HEADING
-        return max(depth, 1)
+        return max(depth + (self.title is not None), 1)
 
     def _children(self, element: etree._Element, depth: int) -> None:
         for child in element:
@@ -381,17 +368,21 @@ class TextWriter:
             if local(title) == "article-title":
                 self._heading(inline(title), 1)
                 break
-        names = [
-            _person(person)
-            for group in groups
-            for person in group.iter()
-            if local(person) in {"name", "collab", "string-name"}
-        ]
-        self._block(", ".join(dict.fromkeys(filter(None, names))))
+        roles: dict[str, list[str]] = {}
+        for group in groups:
+            for contributor in group:
+                kind = contributor.get("contrib-type") or "author"
+                people = (e for e in contributor.iter() if local(e) in _CONTRIBUTORS)
+                person = next(people, None)
+                if person is not None:
+                    roles.setdefault(kind, []).append(_person(person))
+        self._block(", ".join(roles.pop("author", [])))
+        for kind, names in roles.items():
+            self._block(f"{kind.replace('-', ' ').capitalize()}: {', '.join(names)}")
         affiliations = [e for e in meta.iter() if local(e) == "aff"]
         for affiliation in affiliations:
             label = next((inline(e) for e in affiliation if local(e) == "label"), "")
-            self._block(inline(affiliation).removeprefix(label).strip())
+            self._block(_one_line(affiliation).removeprefix(label).strip(" ,"))
         written = {"title-group", "contrib-group", "aff", *_SKIPPED}
         for child in meta:
             if isinstance(child.tag, str) and local(child).lower() not in written:
@@ -476,17 +467,27 @@ def _one_line(element: etree._Element) -> str:
         return inline(element)
     if name in _PEOPLE:
         return _person(element)
-    if name == "aff":
-        return inline(element)
+    if name in _DATES:
+        return _date(element)
     if name in _CITATIONS:
         people = [_person(e, family_first=True) for e in element.iter() if local(e) == "name"]
         rest = list(_leaves_but(element, {"person-group", "name", "label"}))
         said = ". ".join(filter(None, [", ".join(people), " ".join(rest)]))
         return _BLANKS.sub(" ", said)
-    between = ", " if name in {"kwd-group", "contrib", "subj-group"} else " "
+    between = ", " if name in {"kwd-group", "contrib", "subj-group", "aff"} else " "
     return between.join(filter(None, (_one_line(child) for child in _elements(element)))) or inline(
         element
     )
+
+
+def _date(element: etree._Element) -> str:
+    """A date in parts, year first."""
+    parts = {local(child).lower(): inline(child) for child in _elements(element)}
+    if "year" not in parts:
+        return inline(element)
+    numbers = [parts[name].zfill(2) for name in ("year", "month", "day") if parts.get(name)]
+    kind = element.get("date-type") or ""
+    return f"{kind.capitalize()}: {'-'.join(numbers)}" if kind else "-".join(numbers)
 
 
 def _elements(element: etree._Element) -> Iterator[etree._Element]:
@@ -498,7 +499,8 @@ def _elements(element: etree._Element) -> Iterator[etree._Element]:
 def _leaves_but(element: etree._Element, names: Iterable[str]) -> Iterator[str]:
     for child in _elements(element):
         if local(child).lower() not in names:
-            yield inline(child)
+            kind = (child.get("pub-id-type") or "").upper()
+            yield f"{kind}: {inline(child)}" if kind in {"DOI", "PMID"} else inline(child)
 
 
 def _person(element: etree._Element, *, family_first: bool = False) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html.entities import html5
 from pathlib import Path
 
 from lxml import etree
@@ -27,6 +28,7 @@ _MOST_ENTITY = 1_000  # characters that an entity of a real document stands for
 _ROOM = 2  # how many times its own size, and a MiB, a text may grow by its entities
 _MOST_ENTITIES = 10_000
 _PROLOG = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE[^<>\[]*(?:\[.*?\])?\s*>", re.DOTALL)
+_GREEK = " a b g d e z ee th i k l m n x o p r s t u ph kh ps oh sf "
 _DEEPEST = 400  # elements in one another; what is read recurses into them
 
 
@@ -128,8 +130,6 @@ def _with_entities(text: str, warnings: list[str]) -> str:
         raise ReadingError("the XML declares entities in a way that is not understood: refused")
     if "&" not in text:
         return text
-    from html.entities import html5
-
     room = _ROOM * len(text) + (1 << 20)
     grown = 0
     unknown: dict[str, None] = {}
@@ -141,7 +141,7 @@ def _with_entities(text: str, warnings: list[str]) -> str:
             return match[0]
         value = declared.get(name)
         if value is None:
-            value = html5.get(name + ";")
+            value = html5.get(name + ";") or _greek(name)
             if value is None:
                 unknown[name] = None
                 return ""
@@ -159,6 +159,18 @@ def _with_entities(text: str, warnings: list[str]) -> str:
         named = ", ".join(list(unknown)[:5])
         warnings.append(f"The XML uses entities that it does not declare: {named}; left out.")
     return text
+
+
+def _greek(name: str) -> str | None:
+    """A Greek letter of ISO 8879 (``&mgr;``, ``&OHgr;``), as documents made from SGML name it."""
+    letter = name.removesuffix("gr")
+    if letter == name:
+        return None
+    place = _GREEK.find(f" {letter.lower()} ")
+    if place < 0:
+        return None
+    sign = "αβγδεζηθικλμνξοπρστυφχψως"[_GREEK.count(" ", 0, place)]
+    return sign.upper() if letter[:1].isupper() else sign
 
 
 def _names(value: str) -> set[str]:
