@@ -101,12 +101,28 @@ class Blocks:
                 self.tables.append(table)
         self.gap()
 
+    def append(self, other: Blocks) -> None:
+        """The blocks of another page in the making."""
+        lines = other.text().split("\n")
+        if lines != [""]:
+            self.gap()
+            by = len(self.lines)
+            self.lines += lines
+            self.tables += [_moved(table, by) for table in other.tables]
+            self.gap()
+
     def insert(self, lines: Sequence[str]) -> None:
         """Lines as they are, such as those of a picture."""
         if lines:
             self.gap()
             self.lines += lines
             self.gap()
+
+
+def _moved(table: Table, by: int) -> Table:
+    rows = tuple((first + by, last + by) for first, last in table.rows)
+    header = table.header and (table.header[0] + by, table.header[1] + by)
+    return Table(header, rows)
 
 
 def flat_rows(rows: Sequence[Sequence[str]]) -> str:

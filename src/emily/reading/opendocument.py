@@ -61,7 +61,7 @@ def _letterheads(package: Package, source: Source) -> tuple[list[list[str]], lis
             or local(part) == kind + "-style"
         ):
             continue
-        writer = TextWriter(package, styles, source.pictures)
+        writer = TextWriter(package, styles, source.pictures, letterhead=True)
         writer.blocks(part)
         writer.behind()
         lines = writer.out.text().split("\n")

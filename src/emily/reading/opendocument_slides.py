@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from lxml import etree
@@ -17,6 +18,7 @@ from emily.reading.source import Draft, Source
 __all__ = ["read_odp"]
 
 _NOT_TEXT = frozenset({"page", "handout", "header", "footer", "date-time", "page-number"})
+_USUAL_NAME = re.compile(r"page ?\d*")  # what LibreOffice calls a slide that nobody named
 
 
 def read_odp(source: Source) -> Draft:
@@ -65,6 +67,8 @@ def _slide(writer: TextWriter, slide: etree._Element) -> None:
         if kind in _NOT_TEXT or local(shape) in {"notes", "annotation"}:
             continue
         (titles if kind == "title" else shapes).append(shape)
+    if not titles and not _USUAL_NAME.fullmatch(name := attribute(slide, "name") or ""):
+        writer.out.heading(name, 1)
     for shape in titles:
         if attribute(shape, "placeholder") != "true":
             writer.out.heading(writer.flat([shape]), 1)

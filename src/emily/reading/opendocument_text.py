@@ -26,11 +26,12 @@ _MOST_EMBEDDED = 3  # documents in one another
 _PASSED_OVER = frozenset({
     "tracked-changes", "sequence-decls", "variable-decls", "user-field-decls",
     "dde-connection-decls", "forms", "change", "change-start", "change-end", "bookmark",
-    "bookmark-start", "bookmark-end", "script", "event-listeners", "table-of-content-source", "illustration-index-source",
-    "table-index-source", "object-index-source", "user-index-source", "alphabetical-index-source",
-    "bibliography-source", "note-citation", "annotation-end", "soft-page-break", "title", "desc",
-    "glue-point", "image-map", "contour-polygon", "contour-path", "named-expressions", "par",
-    "page-thumbnail", "notes", "ruby-text", "alphabetical-index-mark", "list-level-style-number",
+    "bookmark-start", "bookmark-end", "script", "event-listeners", "table-of-content-source",
+    "illustration-index-source", "table-index-source", "object-index-source",
+    "user-index-source", "alphabetical-index-source", "bibliography-source", "note-citation",
+    "annotation-end", "soft-page-break", "title", "desc", "glue-point", "image-map",
+    "contour-polygon", "contour-path", "named-expressions", "par", "page-thumbnail", "notes",
+    "ruby-text", "alphabetical-index-mark", "list-level-style-number",
 })  # fmt: skip
 SHAPES = frozenset({
     "frame", "g", "a", "custom-shape", "rect", "ellipse", "circle", "line", "polyline", "polygon",
@@ -47,13 +48,23 @@ class TextWriter:
         notes: what stands behind the text: (mark, text) of foot- and endnotes and comments.
         problems: what is not read and why.
         hidden: how many hidden passages are left out.
+        letterhead: whether it is a header or footer, whose page numbers say nothing.
     """
 
-    def __init__(self, package: Package, styles: Styles, pictures: Pictures, page: int = 1) -> None:
+    def __init__(
+        self,
+        package: Package,
+        styles: Styles,
+        pictures: Pictures,
+        page: int = 1,
+        *,
+        letterhead: bool = False,
+    ) -> None:
         self.out = Blocks()
         self.notes: dict[str, list[str]] = {"Footnote": [], "Endnote": [], "Comment": []}
         self.problems: list[str] = []
         self.hidden = 0
+        self.letterhead = letterhead
         self.styles = styles
         self.forms = form_values(package.content)
         self._package = package
@@ -66,6 +77,7 @@ class TextWriter:
         self._waiting: list[list[str]] = []  # lines of pictures inside of a table
         self._numberings: dict[str, Numbering] = {}
         self._outline = Numbering()
+        self._last_list: str | None = None  # style of the list before this one
         self._list: tuple[int, dict[int, Level], Numbering] | None = None
         self._open_item: tuple[int | None, bool] | None = None  # (restart, has no label)
 
@@ -162,8 +174,12 @@ class TextWriter:
             # What is no number of a chapter, such as a bullet, says nothing in a heading.
             self.out.heading(f"{label} {text}" if text and label not in {"", "-"} else text, level)
         elif self._list is not None:
+            begins = self._open_item is not None
             label, depth = self._label()
-            self.out.item(text, label, depth)
+            if begins and not label and depth == 0:
+                self.out.paragraph(text)  # an item of a list that shows no numbers
+            else:
+                self.out.item(text, label, depth)
         elif not self._cell and self.styles.is_title(style):
             self.out.heading(text, 1)
         else:
@@ -205,6 +221,8 @@ class TextWriter:
                 self._note(child)
             case "annotation":
                 self.comment(child)
+            case "page-number" | "page-count" if self.letterhead:
+                pass
             case "hidden-text" | "hidden-paragraph":
                 self.hidden += 1
             case "span" if self.styles.hidden("text", attribute(child, "style-name")):
@@ -244,6 +262,9 @@ class TextWriter:
         if around is None:
             levels = self.styles.lists.get(style or "", {})
             level, numbering = 1, self._numbering(element, style or "")
+            if style != self._last_list:
+                self.out.gap()
+            self._last_list = style
         else:
             level, numbering = around[0] + 1, around[2]
             levels = self.styles.lists.get(style, around[1]) if style else around[1]
