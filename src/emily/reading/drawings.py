@@ -62,7 +62,8 @@ def store(drawing: bytes, main: bytes) -> list[bytes | None]:
         if record == _ENTRY and size >= _ENTRY_BYTES:
             place = struct.unpack_from("<I", drawing, at + 28)[0]
             inside = drawing[at + _ENTRY_BYTES + drawing[at + 33] : at + size]
-            found.append(next(blips(inside or main[place:]), None))
+            end = place + 8 + int.from_bytes(main[place + 4 : place + 8], "little")
+            found.append(next(blips(inside or main[place:end]), None))
     return found
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from emily.errors import EmptyDocument
+from emily.errors import EmptyDocument, PasswordRequired
 from emily.reading.blocks import Blocks
 from emily.reading.compound import Compound
 from emily.reading.drawings import picture_at
-from emily.reading.pages import Page
+from emily.reading.encrypted import unlocked
+from emily.reading.pages import Page, Route
+from emily.reading.slidesbinary import Shape, SlidesBinary
 from emily.reading.source import Draft, Source, check_length, single_page
 from emily.reading.tables import markdown_table
 from emily.reading.wordbinary import Paragraph, WordBinary
 
-__all__ = ["read_doc"]
+__all__ = ["read_doc", "read_ppt"]
 
 _SAME_EDGE = 40  # twips (0.7 mm) within which edges of cells are one
 _MOST_DROPPED = 10  # letters
@@ -38,6 +40,13 @@ def read_doc(source: Source) -> Draft:
         EmptyDocument: it holds no text.
         ReadingError: it is broken.
     """
+    try:
+        return _read_doc(source)
+    except PasswordRequired:
+        return _read_doc(unlocked(source, "the doc file"))
+
+
+def _read_doc(source: Source) -> Draft:
     ole = Compound(source.path)
     try:
         title, facts = ole.properties()
@@ -72,6 +81,68 @@ def read_doc(source: Source) -> Draft:
             "The document is of Word 6 or 95: its text is read, without headings and pictures."
         )
     return draft
+
+
+def read_ppt(source: Source) -> Draft:
+    """A presentation of PowerPoint 97 to 2003; the page number is the number of the slide.
+
+    Speaker notes stand at the end of their slide behind ``Notes:``.
+
+    Raises:
+        PasswordRequired: it is encrypted.
+        EmptyDocument: it has no slides.
+        ReadingError: it is broken.
+    """
+    try:
+        return _read_ppt(source)
+    except PasswordRequired:
+        return _read_ppt(unlocked(source, "the ppt file"))
+
+
+def _read_ppt(source: Source) -> Draft:
+    ole = Compound(source.path)
+    try:
+        title, facts = ole.properties()
+        user, pictures = (
+            ole.read(name) if name in ole else b"" for name in ("Current User", "Pictures")
+        )
+        slides = SlidesBinary(ole.read("PowerPoint Document"), user, pictures)
+    finally:
+        ole.close()
+    if not len(slides):
+        raise EmptyDocument("the presentation has no slides")
+    return Draft("ppt", "pages", _slides(slides, source), title, facts=facts)
+
+
+def _slides(slides: SlidesBinary, source: Source) -> Iterator[Page]:
+    for number, slide in enumerate(slides.slides(), 1):
+        if slide is None:
+            warning = f"Slide {number} is not read: it is missing in the file."
+            yield Page(number, "", "unread", warning=warning)
+            continue
+        blocks = Blocks()
+        for shape in slide.shapes:
+            _write_shape(blocks, shape)
+            if (picture := slides.picture(shape)) is not None:
+                blocks.insert(source.pictures.block(picture, number))
+        notes = Blocks()
+        for shape in slide.notes:
+            _write_shape(notes, shape)
+        if told := notes.text():
+            blocks.paragraph(f"Notes: {told}")
+        text = blocks.text()
+        pictures = source.pictures.on_page(number)
+        route: Route = "text" if text.strip() else "blank"
+        yield Page(number, text, route, tuple(blocks.tables), pictures=pictures)
+
+
+def _write_shape(blocks: Blocks, shape: Shape) -> None:
+    if shape.rows:
+        blocks.table(shape.rows)
+    elif shape.is_title:
+        blocks.heading(" ".join(_clean(line) for line in shape.lines), 1)
+    else:
+        blocks.paragraph("\n".join(filter(str.strip, map(_clean, shape.lines))))
 
 
 def _clean(text: str) -> str:

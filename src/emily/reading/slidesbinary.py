@@ -1,0 +1,373 @@
+"""The binary format of PowerPoint 97 to 2003 ([MS-PPT]): slides, with their shapes in order.
+
+The section of [MS-PPT] is named where a structure is read.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from emily.errors import PasswordRequired, ReadingError
+from emily.reading.drawings import store
+from emily.reading.limits import MOST_CHARACTERS
+
+__all__ = ["Shape", "Slide", "SlidesBinary"]
+
+_DOCUMENT, _SLIDE, _NOTES, _SLIDE_ATOM = 0x03E8, 0x03EE, 0x03F0, 0x03EF
+_LIST, _LISTED, _GROUP, _DRAWING = 0x0FF0, 0x03F3, 0x040B, 0x040C
+_EDIT, _DIRECTORY, _HEADER, _CHARS, _BYTES, _OUTLINE = (
+    0x0FF5,
+    0x1772,
+    0x0F9F,
+    0x0FA0,
+    0x0FA8,
+    0x0F9E,
+)
+_STYLE, _PLACEHOLDER, _FOOTERS, _STRING = 0x0FA1, 0x0BC3, 0x0FD9, 0x0FBA
+_NUMBER_SIGN, _FOOTER_SIGN = 0x0FD8, 0x0FFA
+_SIGNS = frozenset({_NUMBER_SIGN, _FOOTER_SIGN, 0x0FF7, 0x0FF8, 0x0FF9})
+"""Stand for a slide's number, its footer, a date, a header: ``*`` in the text."""
+
+_ART, _PARTS, _PART, _TEXT, _CLIENT = 0xF000, 0xF003, 0xF004, 0xF00D, 0xF011
+_OPTIONS, _MORE_OPTIONS, _CHILD_ANCHOR = 0xF00B, 0xF122, 0xF00F
+_PICTURE, _TABLE = 0x0104, 0x039F  # properties of a shape
+_SLIDES_LIST, _NOTES_LIST = 0, 2
+_ENCRYPTED = 0xF3D1C4DF
+_TITLES = frozenset({0, 6})  # kinds of text
+_NOT_SHOWN = frozenset({0x07, 0x08, 0x0A, 0x0B})  # placeholders: date, number, header, the slide
+_MOST_EDITS = 10_000
+_MOST_RECORDS = 5_000_000
+_DEEPEST = 60
+_SAME_EDGE = 12  # units of 1/576 inch within which cells of a table are aligned
+
+
+@dataclass(slots=True)
+class Shape:
+    """Something on a slide: a text, a picture or a table.
+
+    Attributes:
+        lines: paragraphs of its text.
+        levels: of each paragraph, 0 for the outermost.
+        is_title: whether it is the slide's title.
+        picture: the number of the picture that it shows, from 1, or 0.
+        rows: of a table, the cells of each row.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    levels: list[int] = field(default_factory=list)
+    is_title: bool = False
+    picture: int = 0
+    rows: list[list[str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Slide:
+    """A slide: its shapes in order, and those of its notes."""
+
+    shapes: list[Shape]
+    notes: list[Shape]
+
+
+@dataclass(slots=True)
+class _Record:
+    """One record (2.3.1); a container's data are records again."""
+
+    kind: int
+    instance: int
+    data: bytes
+    is_container: bool
+
+
+class SlidesBinary:
+    """A presentation.
+
+    Args:
+        stream: the stream ``PowerPoint Document``.
+        user: the stream ``Current User``.
+        pictures: the stream ``Pictures``.
+
+    Raises:
+        PasswordRequired: it is encrypted.
+        ReadingError: there is no presentation where it should be.
+    """
+
+    def __init__(self, stream: bytes, user: bytes, pictures: bytes) -> None:
+        self._stream = stream
+        self._left = _MOST_RECORDS
+        self._characters = MOST_CHARACTERS
+        if len(user) >= 20 and _u32(user, 12) == _ENCRYPTED:
+            raise PasswordRequired("the ppt file opens only with a password")
+        self._places, document = self._directory(_u32(user, 16))
+        found = self._at(document, _DOCUMENT)
+        if found is None:
+            found = next((item for item in self._records(stream) if item.kind == _DOCUMENT), None)
+        if found is None:
+            raise ReadingError("the presentation holds no document where it says")
+        parts = list(self._records(found.data))
+        self._footer = self._footer_of(parts)
+        art = next(
+            (inner.data for part in parts if part.kind == _GROUP
+             for inner in self._records(part.data) if inner.kind == _ART), b"",
+        )  # fmt: skip
+        self._pictures = store(art, pictures)
+        self._slides = self._listed(parts, _SLIDES_LIST)
+        self._notes = {slide: place for place, slide, _ in self._listed(parts, _NOTES_LIST)}
+
+    def __len__(self) -> int:
+        return len(self._slides)
+
+    def slides(self) -> Iterator[Slide | None]:
+        """The slides in the order in which they are shown; ``None`` for one that is missing."""
+        for place, _, outline in self._slides:
+            found = self._at(place, _SLIDE)
+            if found is None:
+                yield None
+                continue
+            parts = list(self._records(found.data))
+            atom = next((part.data for part in parts if part.kind == _SLIDE_ATOM), b"")
+            footer = self._footer_of(parts) or self._footer
+            shapes = self._drawn(parts, outline, footer)
+            notes = self._at(self._notes.get(_u32(atom, 16), 0), _NOTES)
+            inner = list(self._records(notes.data)) if notes else []
+            yield Slide(shapes, self._drawn(inner, [], ""))
+
+    def picture(self, shape: Shape) -> bytes | None:
+        """The picture that a shape shows, as a file."""
+        number = shape.picture
+        return self._pictures[number - 1] if 0 < number <= len(self._pictures) else None
+
+    def _directory(self, at: int) -> tuple[dict[int, int], int]:
+        """Where the parts stand, newest first: UserEditAtom (2.3.3), PersistDirectoryAtom (2.3.4).
+
+        Returns:
+            The place of each part by its number, and the number of the document.
+        """
+        places: dict[int, int] = {}
+        document = 0
+        seen: set[int] = set()
+        while 0 < at < len(self._stream) and at not in seen and len(seen) < _MOST_EDITS:
+            seen.add(at)
+            edit = self._record(self._stream, at)
+            if edit is None or edit.kind != _EDIT or len(edit.data) < 20:
+                break
+            if len(edit.data) >= 32 and _u32(edit.data, 28):
+                raise PasswordRequired("the ppt file opens only with a password")
+            document = document or _u32(edit.data, 16)
+            directory = self._record(self._stream, _u32(edit.data, 12))
+            if directory is not None and directory.kind == _DIRECTORY:
+                data, here = directory.data, 0
+                while here + 4 <= len(data):
+                    head = _u32(data, here)
+                    first, count = head & 0xFFFFF, head >> 20
+                    here += 4
+                    for number in range(min(count, (len(data) - here) // 4)):
+                        places.setdefault(first + number, _u32(data, here + 4 * number))
+                    here += 4 * count
+            at = _u32(edit.data, 8)
+        return places, document
+
+    def _at(self, number: int, kind: int) -> _Record | None:
+        """The part of a number, if it is of that kind."""
+        place = self._places.get(number)
+        found = None if place is None else self._record(self._stream, place)
+        return found if found is not None and found.kind == kind else None
+
+    def _record(self, data: bytes, at: int) -> _Record | None:
+        if at + 8 > len(data):
+            return None
+        head, kind, size = struct.unpack_from("<HHI", data, at)
+        return _Record(kind, head >> 4, data[at + 8 : at + 8 + size], head & 15 == 15)
+
+    def _records(self, data: bytes) -> Iterator[_Record]:
+        """The records that follow one another."""
+        at = 0
+        while (found := self._record(data, at)) is not None:
+            self._left -= 1
+            if self._left < 0:
+                raise ReadingError(f"the presentation has more than {_MOST_RECORDS:,} records")
+            yield found
+            at += 8 + _u32(data, at + 4)
+
+    def _listed(self, parts: list[_Record], which: int) -> list[tuple[int, int, list[Shape]]]:
+        """Slides of a list (2.4.14.3): number of the part, id, and the texts of its outline."""
+        found: list[tuple[int, int, list[Shape]]] = []
+        for part in parts:
+            if part.kind != _LIST or part.instance != which:
+                continue
+            for record in self._records(part.data):
+                if record.kind == _LISTED:
+                    found.append((_u32(record.data, 0), _u32(record.data, 12), []))
+                elif found:
+                    self._text(record, found[-1][2])
+        return found
+
+    def _text(self, record: _Record, texts: list[Shape]) -> None:
+        """Take a record of a text: its kind begins one, its characters, their properties follow."""
+        if record.kind == _HEADER:
+            texts.append(Shape(is_title=_u32(record.data, 0) in _TITLES))
+        elif record.kind in {_CHARS, _BYTES} and texts:
+            coding = "utf-16-le" if record.kind == _CHARS else "latin-1"
+            text = record.data.decode(coding, "replace")
+            self._characters -= len(text)
+            if self._characters < 0:
+                raise ReadingError(f"it holds more than {MOST_CHARACTERS:,} characters")
+            texts[-1].lines = text.rstrip("\r").split("\r")
+        elif record.kind == _STYLE and texts and texts[-1].lines:
+            texts[-1].levels = _levels(record.data, [len(line) for line in texts[-1].lines])
+
+    def _footer_of(self, parts: list[_Record]) -> str:
+        """The footer among headers and footers (2.4.15.1)."""
+        for part in parts:
+            if part.kind == _FOOTERS:
+                for record in self._records(part.data):
+                    if record.kind == _STRING and record.instance == 2:
+                        return record.data.decode("utf-16-le", "replace").strip()
+        return ""
+
+    def _drawn(self, parts: list[_Record], outline: list[Shape], footer: str) -> list[Shape]:
+        shapes: list[Shape] = []
+        for part in parts:
+            if part.kind == _DRAWING:
+                self._art(part.data, outline, footer, shapes, 0)
+        return shapes
+
+    def _art(
+        self, data: bytes, outline: list[Shape], footer: str, shapes: list[Shape], depth: int
+    ) -> None:
+        """Shapes in containers of drawings ([MS-ODRAW] 2.2.14 and 2.2.16), those of groups too."""
+        if depth > _DEEPEST:
+            return
+        for record in self._records(data):
+            if record.kind == _PART:
+                shape, _, _ = self._shape(record.data, outline, footer)
+                if shape is not None:
+                    shapes.append(shape)
+            elif record.kind == _PARTS and self._is_table(record.data):
+                shapes.append(self._table(record.data, outline))
+            elif record.is_container and record.kind >= _ART:
+                self._art(record.data, outline, footer, shapes, depth + 1)
+
+    def _is_table(self, data: bytes) -> bool:
+        """Whether a group of shapes is a table: its first shape says so."""
+        first = next(self._records(data), None)
+        if first is None or first.kind != _PART:
+            return False
+        return any(
+            _TABLE in _options(inner)
+            for inner in self._records(first.data)
+            if inner.kind in {_OPTIONS, _MORE_OPTIONS}
+        )
+
+    def _table(self, data: bytes, outline: list[Shape]) -> Shape:
+        """A table: its cells are shapes, in rows and columns by where they stand."""
+        cells = []
+        for record in self._records(data):
+            if record.kind == _PART:
+                shape, left, top = self._shape(record.data, outline, "")
+                if shape is not None and shape.lines:
+                    cells.append((top, left, " ".join(" ".join(shape.lines).split())))
+        tops, lefts = _grid(top for top, _, _ in cells), _grid(left for _, left, _ in cells)
+        rows = [[""] * len(lefts) for _ in tops]
+        for top, left, text in cells:
+            row, column = _place(tops, top), _place(lefts, left)
+            rows[row][column] = f"{rows[row][column]} {text}".strip()
+        return Shape(rows=rows)
+
+    def _shape(
+        self, data: bytes, outline: list[Shape], footer: str
+    ) -> tuple[Shape | None, int, int]:
+        """A shape with a text or a picture, if it is one that is shown, and its left top corner."""
+        shape: Shape | None = None
+        picture = left = top = 0
+        for record in self._records(data):
+            if record.kind == _CHILD_ANCHOR and len(record.data) >= 16:
+                left, top = struct.unpack_from("<ii", record.data, 0)
+            elif record.kind == _OPTIONS:
+                picture = _options(record).get(_PICTURE, 0)
+            elif record.kind == _TEXT:
+                shape = self._textbox(record.data, outline, footer)
+            elif record.kind == _CLIENT:
+                for inner in self._records(record.data):
+                    if inner.kind == _PLACEHOLDER and set(inner.data[4:5]) & _NOT_SHOWN:
+                        return None, left, top
+        if picture:
+            shape = shape or Shape()
+            shape.picture = picture
+        return shape, left, top
+
+    def _textbox(self, data: bytes, outline: list[Shape], footer: str) -> Shape | None:
+        texts: list[Shape] = []
+        signs = set()
+        for record in self._records(data):
+            if record.kind == _OUTLINE:
+                number = _u32(record.data, 0)
+                return outline[number] if number < len(outline) else None
+            self._text(record, texts)
+            signs |= {record.kind} & _SIGNS
+        if not texts:
+            return None
+        if signs and "".join(texts[0].lines).strip() == "*":
+            return Shape([footer]) if _FOOTER_SIGN in signs and footer else None
+        return texts[0]
+
+
+def _options(record: _Record) -> dict[int, int]:
+    """Properties of a shape: FOPT ([MS-ODRAW] 2.2.9)."""
+    found = {}
+    for number in range(min(record.instance, len(record.data) // 6)):
+        name, value = struct.unpack_from("<HI", record.data, 6 * number)
+        found[name & 0x3FFF] = value
+    return found
+
+
+def _levels(style: bytes, lengths: list[int]) -> list[int]:
+    """Level of each paragraph, by the runs of StyleTextPropAtom (2.9.44, 2.9.45)."""
+    levels: list[int] = []
+    at = 0
+    left = 0
+    level = 0
+    for length in lengths:
+        while left <= 0:
+            if at + 10 > len(style):
+                return []
+            left, level = struct.unpack_from("<IH", style, at)
+            at = _after(style, at + 6)
+        levels.append(min(level, 4))
+        left -= length + 1
+    return levels
+
+
+_PARAGRAPH_FIELDS = (
+    (0x000F, 2), (0x0080, 2), (0x0010, 2), (0x0040, 2), (0x0020, 4), (0x0800, 2), (0x1000, 2),
+    (0x2000, 2), (0x4000, 2), (0x0100, 2), (0x0400, 2), (0x8000, 2), (0x100000, None),
+    (0x10000, 2), (0xE0000, 2), (0x200000, 2),
+)  # fmt: skip
+"""Which bits of a mask say that a field follows, and its bytes: TextPFException (2.9.20)."""
+
+
+def _after(style: bytes, at: int) -> int:
+    """Where a run's properties end."""
+    mask = _u32(style, at)
+    at += 4
+    for bits, size in _PARAGRAPH_FIELDS:
+        if mask & bits:
+            at += 2 + 4 * int.from_bytes(style[at : at + 2], "little") if size is None else size
+    return at
+
+
+def _grid(values: Iterator[int]) -> list[int]:
+    found: list[int] = []
+    for value in sorted(set(values)):
+        if not found or value - found[-1] > _SAME_EDGE:
+            found.append(value)
+    return found
+
+
+def _place(grid: list[int], value: int) -> int:
+    return max(0, sum(other <= value for other in grid) - 1)
+
+
+def _u32(data: bytes, at: int) -> int:
+    return int.from_bytes(data[at : at + 4], "little")
