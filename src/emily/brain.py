@@ -14,13 +14,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from emily.errors import EmilyError, StoreError
 from emily.indexing.archive import Archive
 from emily.indexing.catalogue import Catalogue, DocumentDetail, DocumentInfo
+from emily.indexing.facts import document_facts
 from emily.indexing.intake import Intake, Opened
 from emily.indexing.language import LanguageDetector
 from emily.indexing.originals import Originals
@@ -177,7 +178,10 @@ class Brain:
                 sees=settings.vision != "none",
             )
             reader.release(reading)
-            return reading
+            text = DocumentText.from_reading(reading).text
+            languages = LanguageDetector(settings.languages, settings.home / "cache")
+            language = languages.document_language(text, settings.language_confidence)
+            return replace(reading, facts=document_facts(reading.facts, text, language, path.name))
         finally:
             await reader.close()
 

@@ -24,6 +24,7 @@ from emily.errors import (
     UnsupportedKind,
 )
 from emily.indexing.archive import Archive
+from emily.indexing.facts import document_facts
 from emily.indexing.files import INSIDE, Enclosure, FileFacts, Twin, is_there
 from emily.indexing.normalise import fingerprint_text
 from emily.indexing.originals import Originals, file_sha256
@@ -41,6 +42,7 @@ __all__ = ["Intake", "Opened", "Part"]
 
 # A file that is being written is waited for: looked at again this often, this far apart.
 _LOOKS, _PAUSE_SECONDS = 10, 0.5
+_DATED = 20_000  # characters in which a document tells its date and whom it is from
 _DEEPEST = 4  # files inside of files inside of files; what lies deeper is named and left out
 _MOST_WARNINGS = 100  # about the files inside of one
 
@@ -204,6 +206,8 @@ class Intake:
                 f"{self._preparer.most_characters:,} are indexed (setting document_characters).",
             )
         prepared = await self._preparer.prepared(text, file.name)
+        facts = document_facts(file.facts, text.text[:_DATED], prepared.language, file.name)
+        file = replace(file, facts=facts)
         digest = await asyncio.to_thread(_text_sha256, text.text, opened.reading.attachments)
         try:
             await asyncio.to_thread(self._originals.keep, file.path, file.sha256)

@@ -57,12 +57,11 @@ SET name = %(name)s, kind = %(kind)s, title = %(title)s, description = NULL,
     parts_open = %(parts_open)s, indexed_at = now()
 WHERE id = %(id)s;
 
--- The thread that a mail belongs to: of a mail that it answers, or of one that answers it.
+-- The thread of a mail that this one answers, the nearest first.
 -- name: thread_of
 SELECT thread FROM document
-WHERE thread IS NOT NULL
-  AND (message_id = ANY(%(references)s::text[]) OR md5(thread) = md5(%(message_id)s::text))
-ORDER BY message_id = ANY(%(references)s::text[]) DESC, thread <> %(message_id)s::text DESC, id
+WHERE thread IS NOT NULL AND message_id = ANY(%(references)s::text[])
+ORDER BY array_position(%(references)s::text[], message_id) DESC, id
 LIMIT 1;
 
 -- Mails that took this one for the first of their thread follow it into its own.
