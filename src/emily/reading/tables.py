@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from emily.reading.pages import Table
 
-__all__ = ["is_value", "markdown_table", "moved", "table_of"]
+__all__ = ["is_value", "markdown_table", "moved", "nested_text", "table_of"]
 
+_LONGEST_NESTED = 300  # letters
 _VALUE = re.compile(r"[-+(]?[€$£]?\s*\d[\d.,'’ /:T+-]*\s*[)%€$£Z]?")
 
 
@@ -22,6 +23,19 @@ def moved(table: Table, by: int) -> Table:
     """A table further down the page by a number of lines."""
     header = None if table.header is None else (table.header[0] + by, table.header[1] + by)
     return Table(header, tuple((begin + by, end + by) for begin, end in table.rows))
+
+
+def nested_text(rows: Sequence[Sequence[str]]) -> str | None:
+    """A table inside of a cell as part of the cell's line: ``a, b; c, d``.
+
+    Returns:
+        The text, or ``None`` for one that is too long and better stands behind the table around.
+    """
+    if len(rows) > 1 and max(map(len, rows)) > 1:
+        letters = sum(len(cell) for row in rows for cell in row)
+        if letters > _LONGEST_NESTED:
+            return None
+    return "; ".join(", ".join(filter(None, row)) for row in rows)
 
 
 def table_of(spans: Sequence[tuple[int, int]], rows: Sequence[Sequence[str]]) -> Table | None:

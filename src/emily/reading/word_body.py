@@ -14,7 +14,7 @@ from emily.reading.ooxml import Container, attribute, local
 from emily.reading.pages import Table
 from emily.reading.source import Source, check_length, tidy
 from emily.reading.symbols import symbol
-from emily.reading.tables import markdown_table, moved
+from emily.reading.tables import markdown_table, moved, nested_text
 from emily.reading.word_styles import Numbering, Styles, child, value
 from emily.reading.word_tables import grid, grid_text, is_layout
 
@@ -283,8 +283,9 @@ class BodyWriter:
         self.file.changes += sum(
             1 for row in element.iter() if local(row) in {"cellIns", "cellDel"}
         )
-        if self.in_cell and (len(rows) < 2 or max(map(len, rows)) < 2):
-            self.lines += ["; ".join(", ".join(filter(None, row)) for row in rows)]
+        inner = nested_text(rows) if self.in_cell else None
+        if inner is not None:
+            self.lines.append(inner)
         elif self.in_cell:
             self.behind.insert(before, markdown_table(rows, 0))
         else:
