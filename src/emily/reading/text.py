@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from emily.errors import EmptyDocument
 from emily.reading.encodings import decode_text
+from emily.reading.front_matter import FrontMatter, front_matter
 from emily.reading.pages import Page, Table
 from emily.reading.source import Draft, Source, check_length, single_page
 from emily.reading.tables import table_of
@@ -22,7 +23,6 @@ _TIGHT_COMMA = re.compile(r",(?=\S)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _DELIMITERS = re.compile(r"\s{0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _HEADING = re.compile(r" {0,3}#\s+(.+?)(?:\s+#+)?\s*")
-_FRONT_TITLE = re.compile(r"title:\s*(.+?)\s*")
 _SNIFFED = 200  # rows that decide on the delimiter
 _LONGEST_ROW = 200  # lines; a quoted cell longer than that is a stray quotation mark
 
@@ -37,7 +37,10 @@ def read_markdown(source: Source) -> Draft:
     """Markdown, with its lines as they are; its pipe tables are marked."""
     text, warnings = _load(source)
     page = Page(1, text, tables=markdown_tables(text))
-    return Draft("markdown", "lines", single_page(page), _markdown_title(text), warnings)
+    lines = text.split("\n", 400)[:400]
+    front = front_matter(lines)
+    title = _markdown_title(lines, front)
+    return Draft("markdown", "lines", single_page(page), title, warnings, front.facts)
 
 
 def read_csv(source: Source) -> Draft:
@@ -66,17 +69,12 @@ def _load(source: Source) -> tuple[str, list[str]]:
     return text, [warning] if warning else []
 
 
-def _markdown_title(text: str) -> str | None:
+def _markdown_title(lines: list[str], front: FrontMatter) -> str | None:
     """The title of the front matter, else the first heading of level one outside of fences."""
-    lines = text.split("\n", 400)[:400]
-    start = 0
-    if lines[0].rstrip() == "---" and "---" in (line.rstrip() for line in lines[1:]):
-        start = next(n for n, line in enumerate(lines) if n and line.rstrip() == "---")
-        for line in lines[1:start]:
-            if match := _FRONT_TITLE.fullmatch(line):
-                return match[1].strip("\"'") or None
+    if front.title is not None:
+        return front.title
     for number, line in _outside_fences(lines):
-        if number >= start and (match := _HEADING.fullmatch(line)):
+        if number >= front.lines and (match := _HEADING.fullmatch(line)):
             return match[1]
     return None
 
