@@ -62,7 +62,7 @@ def read_xml(source: Source) -> Draft:
         text, tables, title = "\n".join(writer.lines), tuple(writer.tables), writer.title
     else:
         records = RecordWriter()
-        records.write(_record(root))
+        records.write(_unwrapped(_record(root)))
         text, tables, title = records.finish(), tuple(records.tables), None
     check_length(len(text))
     if not text.strip():
@@ -101,6 +101,16 @@ def _record(element: etree._Element) -> Any:
     if set(found) <= {""}:
         return found.get("", "")
     return found
+
+
+def _unwrapped(record: Any) -> Any:
+    """A record without the elements around it that hold nothing else."""
+    while isinstance(record, dict) and len(record) == 1:
+        (inner,) = record.values()
+        if not isinstance(inner, dict):
+            break
+        record = inner
+    return record
 
 
 def _facts(root: etree._Element) -> Facts:

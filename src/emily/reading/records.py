@@ -15,6 +15,7 @@ __all__ = ["RecordWriter"]
 
 _MOST_COLUMNS = 40
 _LEAST_FILLED = 0.4  # of a table's cells; rarer fields make records of their own
+_LONGEST_CELL = 500  # characters; a record with more than that is a text with a head
 _LINE = 400  # characters of a list of values on one line
 _DEEPEST_HEADING = 6
 
@@ -64,7 +65,7 @@ class RecordWriter:
         if rows is not None:
             self._gap()
             if path:
-                self.lines += [f"{path}:", ""]
+                self.lines += [f"{_last(path)}:", ""]
             lines, table = markdown_table(rows, len(self.lines))
             self.lines += lines
             if table is not None:
@@ -74,7 +75,7 @@ class RecordWriter:
         for number, value in enumerate(values, 1):
             self._gap()
             if path:
-                self.lines += [f"{'#' * min(level, _DEEPEST_HEADING)} {path} {number}", ""]
+                self.lines += [f"{'#' * min(level, _DEEPEST_HEADING)} {_last(path)} {number}", ""]
             self.write(value, "", level + 1)
         self._gap()
 
@@ -87,6 +88,10 @@ class RecordWriter:
         while self.lines and not self.lines[-1]:
             self.lines.pop()
         return "\n".join(self.lines)
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2] or path
 
 
 def _is_scalar(value: Any) -> bool:
@@ -117,10 +122,21 @@ def _table(values: Sequence[Any]) -> list[list[str]] | None:
         if len(columns) > _MOST_COLUMNS:
             return None
     cells = [[record.get(column, "") for column in columns] for record in records if record]
+    if max((len(cell) for row in cells for cell in row), default=0) > _LONGEST_CELL:
+        return None
     filled = sum(bool(cell) for row in cells for cell in row)
     if not columns or filled < _LEAST_FILLED * len(columns) * len(records):
         return None
-    return [list(columns), *cells]
+    return [[column or "text" for column in columns], *cells]
+
+
+def _is_plain(values: Sequence[Any]) -> bool:
+    return all(_is_scalar(value) for value in values)
+
+
+def _listed(value: Any) -> str:
+    """A scalar, or a list of scalars on one line."""
+    return _text(value) if _is_scalar(value) else ", ".join(filter(None, map(_text, value)))
 
 
 def _flat(value: Any) -> dict[str, str] | None:
@@ -133,11 +149,11 @@ def _flat(value: Any) -> dict[str, str] | None:
             found[str(key)] = _text(inner)
         elif isinstance(inner, Mapping):
             for name, part in inner.items():
-                if not _is_scalar(part):
+                if isinstance(part, Mapping) or not (_is_scalar(part) or _is_plain(part)):
                     return None
-                found[f"{key}.{name}" if name else str(key)] = _text(part)
-        elif all(_is_scalar(part) for part in inner):
-            found[str(key)] = ", ".join(filter(None, map(_text, inner)))
+                found[f"{key}.{name}" if name else str(key)] = _listed(part)
+        elif _is_plain(inner):
+            found[str(key)] = _listed(inner)
         else:
             return None
     return found

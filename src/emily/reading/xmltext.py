@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from lxml import etree
 
+from emily.reading.feeds import write_feed
 from emily.reading.ooxml import attribute, local
 from emily.reading.pages import Table
 from emily.reading.source import Source, tidy
@@ -37,10 +38,11 @@ _PARAGRAPHS = frozenset({
     "epigraph", "annotation", "blockquote", "note", "tip", "warning", "quote-block", "claim",
     "informaltable", "table", "tgroup", "list", "itemizedlist", "orderedlist", "variablelist",
     "programlisting", "screen", "literallayout", "preformat", "pre", "ref", "bibl", "aff",
-    "disp-formula-group", "supplementary-material", "media", "fn", "footnote", "speech",
+    "disp-formula-group", "supplementary-material", "media", "speech",
     "statement", "figure", "informalfigure", "example", "image", "graphic", "article", "book",
     "body", "back", "front", "channel", "feed", "notes",
 }) | _SECTIONS  # fmt: skip
+_NOTES = frozenset({"footnote", "fn"})
 _VERBATIM = frozenset({"programlisting", "screen", "literallayout", "preformat", "pre"})
 _LISTS = {
     "list": None, "itemizedlist": "-", "orderedlist": "1", "ul": "-", "ol": "1",
@@ -184,6 +186,8 @@ class TextWriter:
             self._svg(root)
         elif name == "opml":
             self._opml(root)
+        elif name in {"rss", "feed", "rdf"}:
+            write_feed(root, self)
         else:
             self._element(root, 0)
         while self.lines and not self.lines[-1]:
@@ -191,7 +195,7 @@ class TextWriter:
 
     # --- lines
 
-    def _block(self, text: str, *, apart: bool = True) -> None:
+    def block(self, text: str, *, apart: bool = True) -> None:
         """A paragraph of its own; ``apart`` with a blank line before it."""
         if self._label:
             text, self._label = f"{self._label} {text}".strip(), ""
@@ -201,7 +205,8 @@ class TextWriter:
             self.lines.append("")
         self.lines.append(text)
 
-    def _heading(self, text: str, level: int) -> None:
+    def heading(self, text: str, level: int) -> None:
+        """A heading; the first one is the title of all."""
         if not text:
             return
         if self._label and text.startswith(self._label):
@@ -210,9 +215,10 @@ class TextWriter:
             self.title = text
         before, self._label = self._label, ""
         mark = "#" * min(max(level, 1), _MOST_HEADING)
-        self._block(f"{mark} {before} {text}" if before else f"{mark} {text}")
+        self.block(f"{mark} {before} {text}" if before else f"{mark} {text}")
 
-    def _html(self, markup: str) -> None:
+    def html(self, markup: str) -> None:
+        """HTML that stands in the file as text."""
         text, tables, _ = html_text(markup)
         if not text.strip():
             return
@@ -234,11 +240,11 @@ class TextWriter:
         if name == "article-meta":
             self._article(element, depth)
         elif name in _TITLES or (name == "h" and len(inline(element)) < 300):
-            self._heading(inline(element), self._level(element, depth))
+            self.heading(inline(element), self._level(element, depth))
         elif name == "label":
             self._label = inline(element)
         elif name == "abstract" and not any(local(e) == "title" for e in element):
-            self._heading("Abstract", self._level(element, max(depth, 1)))
+            self.heading("Abstract", self._level(element, max(depth, 1)))
             self._children(element, depth + 1)
         elif name in {"table", "tgroup", "informaltable"} and self._table(element):
             return
@@ -249,13 +255,13 @@ class TextWriter:
         elif name in _LISTS and self._list(element, depth):
             return
         elif name in _CITATIONS or name in _PEOPLE or name in _ONE_LINE:
-            self._block(_one_line(element))
+            self.block(_one_line(element))
         elif not len(element):
             text = (element.text or "").strip()
             if looks_like_html(text):
-                self._html(text)
+                self.html(text)
             else:
-                self._block(inline(element) or _said(element))
+                self.block(inline(element) or _said(element))
         elif _is_mixed(element):
             self._mixed(element, depth)
         else:
@@ -277,8 +283,13 @@ class TextWriter:
     def _mixed(self, element: etree._Element, depth: int) -> None:
         """Text with elements in it: a line, cut where a block stands inside of it."""
         line = [element.text or ""]
+        notes: list[etree._Element] = []
         for child in element:
             name = local(child).lower()
+            if name in _NOTES:
+                notes.append(child)
+                line.append(child.tail or "")
+                continue
             if name in _PARAGRAPHS and name not in {"term", "def", "cite", "note", "media"}:
                 self._flush(line)
                 self._element(child, depth)
@@ -287,14 +298,16 @@ class TextWriter:
                 line.append(inline_piece(child))
             line.append(child.tail or "")
         self._flush(line)
+        for note in notes:
+            self.block(inline(note))
 
     def _flush(self, line: list[str]) -> None:
-        self._block(_BLANKS.sub(" ", tidy("".join(line))).strip())
+        self.block(_BLANKS.sub(" ", tidy("".join(line))).strip())
 
     def _verbatim(self, element: etree._Element) -> None:
         text = tidy("".join(map(str, element.itertext()))).strip("\n")
         if text.strip():
-            self._block("```")
+            self.block("```")
             self.lines += [*text.split("\n"), "```"]
 
     def _table(self, element: etree._Element) -> bool:
@@ -303,9 +316,9 @@ class TextWriter:
             return False
         for child in element:
             if local(child).lower() in {"caption", "title"}:
-                self._block(inline(child))
+                self.block(inline(child))
         if self._label:
-            self._block("")
+            self.block("")
         if self.lines and self.lines[-1]:
             self.lines.append("")
         lines, table = markdown_table(rows, len(self.lines), header=header)
@@ -334,7 +347,7 @@ class TextWriter:
             blocks = [part for part in parts if local(part).lower() in _LISTS | _BLOCKS]
             text = _item(child) if not blocks else ""
             if text:
-                self._block(f"{'-' if mark == '-' else f'{number}.'} {text}", apart=apart)
+                self.block(f"{'-' if mark == '-' else f'{number}.'} {text}", apart=apart)
                 apart = False
             elif blocks:
                 self._label = "-" if mark == "-" else f"{number}."
@@ -366,7 +379,7 @@ class TextWriter:
         groups = [e for e in meta if local(e) in {"contrib-group", "author-notes"}]
         for title in meta.iter():
             if local(title) == "article-title":
-                self._heading(inline(title), 1)
+                self.heading(inline(title), 1)
                 break
         roles: dict[str, list[str]] = {}
         for group in groups:
@@ -376,13 +389,13 @@ class TextWriter:
                 person = next(people, None)
                 if person is not None:
                     roles.setdefault(kind, []).append(_person(person))
-        self._block(", ".join(roles.pop("author", [])))
+        self.block(", ".join(roles.pop("author", [])))
         for kind, names in roles.items():
-            self._block(f"{kind.replace('-', ' ').capitalize()}: {', '.join(names)}")
+            self.block(f"{kind.replace('-', ' ').capitalize()}: {', '.join(names)}")
         affiliations = [e for e in meta.iter() if local(e) == "aff"]
         for affiliation in affiliations:
             label = next((inline(e) for e in affiliation if local(e) == "label"), "")
-            self._block(_one_line(affiliation).removeprefix(label).strip(" ,"))
+            self.block(_one_line(affiliation).removeprefix(label).strip(" ,"))
         written = {"title-group", "contrib-group", "aff", *_SKIPPED}
         for child in meta:
             if isinstance(child.tag, str) and local(child).lower() not in written:
@@ -394,7 +407,7 @@ class TextWriter:
             if name == "head":
                 for child in element:
                     if local(child).lower() == "title":
-                        self._heading(inline(child), 1)
+                        self.heading(inline(child), 1)
             elif name == "body":
                 self._outlines(element, 1 if self.title is None else 2)
 
@@ -411,12 +424,12 @@ class TextWriter:
                     break
             inner = any(local(child).lower() == "outline" for child in outline)
             if inner:
-                self._heading(text.strip(), level)
+                self.heading(text.strip(), level)
             elif text:
-                self._block(f"- {text.strip()}", apart=apart)
+                self.block(f"- {text.strip()}", apart=apart)
             note = _plain(values.get("_note", ""))
             if note:
-                self._block(note.strip())
+                self.block(note.strip())
             apart = inner or bool(note)
             self._outlines(outline, level + 1)
 
@@ -424,11 +437,11 @@ class TextWriter:
         for element in root.iter():
             name = local(element).lower()
             if name == "title" and element.getparent() is root:
-                self._heading(inline(element), 1)
+                self.heading(inline(element), 1)
             elif name in {"text", "desc", "title", "p", "div"}:
                 parent = element.getparent()
                 if parent is None or local(parent).lower() not in {"text", "div", "p"}:
-                    self._block(inline(element), apart=name != "text")
+                    self.block(inline(element), apart=name != "text")
 
 
 _BLOCKS = dict.fromkeys(
