@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from emily.reading.pages import Table
-from emily.reading.source import tidy
+from emily.reading.pages import Page, Route, Table
+from emily.reading.pictures import UNREAD
+from emily.reading.source import Source, check_length, tidy
 from emily.reading.tables import markdown_table, table_of
 
-__all__ = ["Blocks", "flat_rows"]
+__all__ = ["Blocks", "flat_rows", "only_page"]
 
 _MOST_LEVEL = 6  # of a heading in Markdown
 _MOST_CELLS = 4_000_000  # of one table, those that only pad a row among them
@@ -123,6 +124,25 @@ def _moved(table: Table, by: int) -> Table:
     rows = tuple((first + by, last + by) for first, last in table.rows)
     header = table.header and (table.header[0] + by, table.header[1] + by)
     return Table(header, rows)
+
+
+def only_page(out: Blocks, source: Source) -> Page:
+    """The page of a file that has one.
+
+    One that holds nothing but pictures that are not read is unread, and says so.
+
+    Raises:
+        LimitExceeded: it holds more text than is read.
+    """
+    text = out.text()
+    check_length(len(text))
+    pictures = source.pictures.on_page(1)
+    lines = [line for line in text.split("\n") if line]
+    if all(line == UNREAD for line in lines):
+        warning = "The page holds pictures alone, which are not read." if lines else None
+        route: Route = "unread" if lines else "blank"
+        return Page(1, "", route, warning=warning, pictures=pictures)
+    return Page(1, text, tables=tuple(out.tables), pictures=pictures)
 
 
 def flat_rows(rows: Sequence[Sequence[str]]) -> str:

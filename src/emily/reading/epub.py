@@ -21,6 +21,7 @@ __all__ = ["read_epub"]
 
 _MOST_PICTURE = 64 << 20  # bytes
 _MOST_CHAPTER = 64 << 20  # bytes
+_HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
 _ENCODING = re.compile(rb"""<\?xml[^>]+encoding\s*=\s*["']([\w.:-]+)""")
 _SVG_IMAGE = re.compile(
     r"""<image\b[^>]*?\b(?:xlink:)?href\s*=\s*["']([^"']+)["'][^>]*?>""", re.IGNORECASE
@@ -31,9 +32,9 @@ _SVG = re.compile(r"<svg\b[^>]*>(.*?)</svg\s*>", re.IGNORECASE | re.DOTALL)
 def read_epub(source: Source) -> Draft:
     """A book; the page number is the number of the document in the spine, mostly a chapter.
 
-    Where a chapter does not begin with the title that the table of contents gives it, this stands
-    above it. A navigation document is left out: it repeats those titles. A chapter that is broken
-    is named in its page's warning.
+    A chapter without any heading gets the title above it that the table of contents gives it. A
+    navigation document is left out: it repeats those titles. A chapter that is broken is named in
+    its page's warning.
 
     Raises:
         PasswordRequired: the book's text is locked by digital rights management.
@@ -93,7 +94,7 @@ def _page(
         if lines:
             missing = f"Page {number} holds pictures alone, which are not read."
         return Page(number, "", route, warning=missing, pictures=pictures)
-    if title and _bare(title) not in _bare(text[: len(title) + 400]):
+    if title and _bare(title) not in _bare(text) and not _HEADING.search(text):
         text = f"# {title}\n\n{text}"
         tables = tuple(_lower(table) for table in tables)
     return Page(number, text, "text", tables, missing, pictures=pictures)

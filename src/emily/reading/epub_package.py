@@ -65,8 +65,8 @@ class Book:
             elif name == "spine":
                 self._toc = attribute(element, "toc") or ""
         self.spine = self._readable(order)
-        self.titles = self._titles()
         self.title, self.facts = _facts(root)
+        self.titles = {path: t for path, t in self._titles().items() if t != self.title}
 
     def _package(self) -> str:
         """Path of the package document."""
@@ -110,7 +110,8 @@ class Book:
                 continue  # the titles alone are lost, which stand in the text too
             for target, words in _nav_links(root) if is_nav else _ncx_points(root):
                 title = " ".join(words.split())
-                if title and len(title) <= _MOST_TITLE:
+                # What points into a document names a part of it, often not the first.
+                if title and len(title) <= _MOST_TITLE and "#" not in target:
                     found.setdefault(_joined(path, target), title)
         return found
 

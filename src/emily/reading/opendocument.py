@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from emily.errors import EmptyDocument
+from emily.reading.blocks import only_page
 from emily.reading.ooxml import attribute, local
 from emily.reading.opendocument_package import Package, body_of, first, properties
 from emily.reading.opendocument_sheets import read_ods
 from emily.reading.opendocument_slides import read_odp
 from emily.reading.opendocument_styles import Styles
 from emily.reading.opendocument_text import TextWriter
-from emily.reading.pages import Page
-from emily.reading.source import Draft, Source, check_length, single_page
+from emily.reading.source import Draft, Source, single_page
 
 __all__ = ["read_odp", "read_ods", "read_odt"]
 
@@ -40,11 +40,9 @@ def read_odt(source: Source) -> Draft:
             f"{deleted} tracked deletions are left out: the text is read as if all changes "
             "were accepted."
         )
-    text = writer.out.text()
-    check_length(len(text))
-    if not text.strip() and not source.pictures.readings:
+    page = only_page(writer.out, source)
+    if page.route == "blank" and not page.pictures:
         raise EmptyDocument("the OpenDocument text holds no text")
-    page = Page(1, text, tables=tuple(writer.out.tables), pictures=source.pictures.on_page(1))
     return Draft("odt", "none", single_page(page), title, warnings, facts)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from emily.errors import EmptyDocument
-from emily.reading.blocks import Blocks
-from emily.reading.pages import Facts, Page
+from emily.reading.blocks import Blocks, only_page
+from emily.reading.pages import Facts
 from emily.reading.rtf_flow import Flow
 from emily.reading.rtf_reader import RtfReader
-from emily.reading.source import Draft, Source, check_length, single_page
+from emily.reading.source import Draft, Source, single_page
 
 __all__ = ["read_rtf", "rtf_blocks"]
 
@@ -22,13 +22,11 @@ def read_rtf(source: Source) -> Draft:
     data = source.path.read_bytes()
     reader = RtfReader(data, lambda picture: source.pictures.block(picture, 1))
     out = rtf_blocks(reader)
-    text = out.text()
-    check_length(len(text))
-    if not text.strip() and not source.pictures.readings:
+    page = only_page(out, source)
+    if page.route == "blank" and not page.pictures:
         raise EmptyDocument("the Rich Text file holds no text")
     date = reader.times.get("creatim") or reader.times.get("revtim")
     author = " ".join(reader.info.get("author", "").split()) or None
-    page = Page(1, text, tables=tuple(out.tables), pictures=source.pictures.on_page(1))
     return Draft(
         "rtf",
         "none",
