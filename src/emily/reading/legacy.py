@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from emily.errors import EmptyDocument, PasswordRequired
+from emily.errors import EmptyDocument, LimitExceeded, PasswordRequired, ReadingError
 from emily.reading.blocks import Blocks
 from emily.reading.compound import Compound
 from emily.reading.drawings import picture_at
 from emily.reading.encrypted import unlocked
+from emily.reading.formats import reader_of
+from emily.reading.libreoffice import INSTALL, convert, program
 from emily.reading.pages import Page, Route
 from emily.reading.slidesbinary import Shape, SlidesBinary
 from emily.reading.source import Draft, Source, check_length, single_page
@@ -40,10 +44,36 @@ def read_doc(source: Source) -> Draft:
         EmptyDocument: it holds no text.
         ReadingError: it is broken.
     """
+    return _read(source, "doc", _read_doc)
+
+
+def _read(source: Source, kind: str, reader: Callable[[Source], Draft]) -> Draft:
+    """Read a file, without its encryption if it has one; LibreOffice has a try at broken ones."""
     try:
-        return _read_doc(source)
-    except PasswordRequired:
-        return _read_doc(unlocked(source, "the doc file"))
+        try:
+            return reader(source)
+        except PasswordRequired:
+            source = unlocked(source, f"the {kind} file")
+            return reader(source)
+    except (PasswordRequired, EmptyDocument, LimitExceeded):
+        raise
+    except ReadingError as error:
+        if program() is None:
+            raise ReadingError(
+                f"{error}. LibreOffice, which may read it all the same, is not installed. {INSTALL}"
+            ) from None
+        return _converted(source, kind)
+
+
+def _converted(source: Source, kind: str) -> Draft:
+    """Read a file by way of LibreOffice."""
+    made = convert(source, kind, f"{kind}x")
+    draft = reader_of(f"{kind}x")(source.within(made, source.name))
+    draft.kind = kind
+    draft.warnings.append(
+        f"It is damaged or of an early version; LibreOffice made a {kind}x of it."
+    )
+    return draft
 
 
 def _read_doc(source: Source) -> Draft:
@@ -55,6 +85,9 @@ def _read_doc(source: Source) -> Draft:
         word = WordBinary(ole.read("WordDocument"), (tables[0], tables[1]), data)
     finally:
         ole.close()
+    if word.old and program() is not None and source.scratch is not None:
+        with contextlib.suppress(ReadingError):
+            return _converted(source, "doc")
     writer = _Writer(source, word, data)
     feet = writer.letterheads()
     writer.write(word.text())
@@ -78,7 +111,8 @@ def _read_doc(source: Source) -> Draft:
     draft = Draft("doc", "none", single_page(page), title, facts=facts)
     if word.old:
         draft.warnings.append(
-            "The document is of Word 6 or 95: its text is read, without headings and pictures."
+            "The document is of Word 6 or 95: its text is read, without headings and pictures. "
+            f"With LibreOffice these are read too. {INSTALL}"
         )
     return draft
 
@@ -93,10 +127,7 @@ def read_ppt(source: Source) -> Draft:
         EmptyDocument: it has no slides.
         ReadingError: it is broken.
     """
-    try:
-        return _read_ppt(source)
-    except PasswordRequired:
-        return _read_ppt(unlocked(source, "the ppt file"))
+    return _read(source, "ppt", _read_ppt)
 
 
 def _read_ppt(source: Source) -> Draft:
@@ -115,6 +146,7 @@ def _read_ppt(source: Source) -> Draft:
 
 
 def _slides(slides: SlidesBinary, source: Source) -> Iterator[Page]:
+    footers: set[str] = set()
     for number, slide in enumerate(slides.slides(), 1):
         if slide is None:
             warning = f"Slide {number} is not read: it is missing in the file."
@@ -125,9 +157,13 @@ def _slides(slides: SlidesBinary, source: Source) -> Iterator[Page]:
             _write_shape(blocks, shape)
             if (picture := slides.picture(shape)) is not None:
                 blocks.insert(source.pictures.block(picture, number))
+        for footer in slide.footers:  # once, not on every slide
+            if footer not in footers:
+                footers.add(footer)
+                blocks.paragraph(footer)
         notes = Blocks()
         for shape in slide.notes:
-            _write_shape(notes, shape)
+            _write_shape(notes, replace(shape, is_title=False))
         if told := notes.text():
             blocks.paragraph(f"Notes: {told}")
         text = blocks.text()
@@ -137,12 +173,24 @@ def _slides(slides: SlidesBinary, source: Source) -> Iterator[Page]:
 
 
 def _write_shape(blocks: Blocks, shape: Shape) -> None:
+    lines = [_clean(line) for line in shape.lines]
     if shape.rows:
         blocks.table(shape.rows)
-    elif shape.is_title:
-        blocks.heading(" ".join(_clean(line) for line in shape.lines), 1)
-    else:
-        blocks.paragraph("\n".join(filter(str.strip, map(_clean, shape.lines))))
+        return
+    if shape.is_title:
+        blocks.heading(" ".join(lines), 1)
+        return
+    single = sum(bool(line.strip()) for line in lines) < 2
+    marks = shape.marks + [(0, None)] * (len(lines) - len(shape.marks))
+    written = []
+    for line, (level, bullet) in zip(lines, marks, strict=False):
+        if bullet is None:
+            bullet = shape.bulleted and not single
+        first, *rest = [piece.strip() for piece in line.split("\n") if piece.strip()] or [""]
+        if first:
+            written.append(f"{'  ' * level}- {first}" if bullet else first)
+            written += [f"{'  ' * level}  {piece}" if bullet else piece for piece in rest]
+    blocks.insert(written)
 
 
 def _clean(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from emily.errors import PasswordRequired, ReadingError
 from emily.reading.drawings import store
 from emily.reading.limits import MOST_CHARACTERS
+from emily.reading.reading_order import in_reading_order
 
 __all__ = ["Shape", "Slide", "SlidesBinary"]
 
@@ -26,20 +27,23 @@ _EDIT, _DIRECTORY, _HEADER, _CHARS, _BYTES, _OUTLINE = (
     0x0F9E,
 )
 _STYLE, _PLACEHOLDER, _FOOTERS, _STRING = 0x0FA1, 0x0BC3, 0x0FD9, 0x0FBA
-_NUMBER_SIGN, _FOOTER_SIGN = 0x0FD8, 0x0FFA
-_SIGNS = frozenset({_NUMBER_SIGN, _FOOTER_SIGN, 0x0FF7, 0x0FF8, 0x0FF9})
-"""Stand for a slide's number, its footer, a date, a header: ``*`` in the text."""
+_FOOTERS_SHOWN = 0x0FDA
+_STRINGS_SHOWN = {0: 4, 2: 0x20}  # flags that the owner's date, and the footer, are shown
+_SIGNS = frozenset({0x0FD8, 0x0FF7, 0x0FF8, 0x0FF9, 0x0FFA})
+"""Stand for a slide's number, a date, a header, a footer: ``*`` in the text."""
 
 _ART, _PARTS, _PART, _TEXT, _CLIENT = 0xF000, 0xF003, 0xF004, 0xF00D, 0xF011
-_OPTIONS, _MORE_OPTIONS, _CHILD_ANCHOR = 0xF00B, 0xF122, 0xF00F
+_OPTIONS, _MORE_OPTIONS, _CHILD_ANCHOR, _ANCHOR = 0xF00B, 0xF122, 0xF00F, 0xF010
 _PICTURE, _TABLE = 0x0104, 0x039F  # properties of a shape
 _SLIDES_LIST, _NOTES_LIST = 0, 2
 _ENCRYPTED = 0xF3D1C4DF
-_TITLES = frozenset({0, 6})  # kinds of text
-_NOT_SHOWN = frozenset({0x07, 0x08, 0x0A, 0x0B})  # placeholders: date, number, header, the slide
+_TITLES, _BODIES = frozenset({0, 6}), frozenset({1, 7, 8})  # kinds of text
+_TITLE_PLACES = frozenset({0x0D, 0x0F, 0x11})  # placeholders
+_NOT_SHOWN = frozenset({0x07, 0x08, 0x09, 0x0A, 0x0B})  # date, number, footer, header, the slide
 _MOST_EDITS = 10_000
 _MOST_RECORDS = 5_000_000
 _DEEPEST = 60
+_Box = tuple[int, int, int, int]
 _SAME_EDGE = 12  # units of 1/576 inch within which cells of a table are aligned
 
 
@@ -49,24 +53,30 @@ class Shape:
 
     Attributes:
         lines: paragraphs of its text.
-        levels: of each paragraph, 0 for the outermost.
+        marks: level of each paragraph, and whether it has a bullet; ``None`` where it does not
+            say, and at the end of a text.
+        bulleted: whether those that do not say have one.
         is_title: whether it is the slide's title.
+        has_text: whether it is a frame of text, which may be empty.
         picture: the number of the picture that it shows, from 1, or 0.
         rows: of a table, the cells of each row.
     """
 
     lines: list[str] = field(default_factory=list)
-    levels: list[int] = field(default_factory=list)
+    marks: list[tuple[int, bool | None]] = field(default_factory=list)
+    bulleted: bool = False
     is_title: bool = False
+    has_text: bool = False
     picture: int = 0
     rows: list[list[str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Slide:
-    """A slide: its shapes in order, and those of its notes."""
+    """A slide: its shapes in reading order, its date and footer, and the shapes of its notes."""
 
     shapes: list[Shape]
+    footers: list[str]
     notes: list[Shape]
 
 
@@ -106,7 +116,7 @@ class SlidesBinary:
         if found is None:
             raise ReadingError("the presentation holds no document where it says")
         parts = list(self._records(found.data))
-        self._footer = self._footer_of(parts)
+        self._footers = self._footers_of(parts)
         art = next(
             (inner.data for part in parts if part.kind == _GROUP
              for inner in self._records(part.data) if inner.kind == _ART), b"",
@@ -127,11 +137,11 @@ class SlidesBinary:
                 continue
             parts = list(self._records(found.data))
             atom = next((part.data for part in parts if part.kind == _SLIDE_ATOM), b"")
-            footer = self._footer_of(parts) or self._footer
-            shapes = self._drawn(parts, outline, footer)
+            shapes = self._drawn(parts, outline)
             notes = self._at(self._notes.get(_u32(atom, 16), 0), _NOTES)
             inner = list(self._records(notes.data)) if notes else []
-            yield Slide(shapes, self._drawn(inner, [], ""))
+            footers = self._footers_of(parts) or self._footers
+            yield Slide(shapes, footers, self._drawn(inner, []))
 
     def picture(self, shape: Shape) -> bytes | None:
         """The picture that a shape shows, as a file."""
@@ -206,7 +216,8 @@ class SlidesBinary:
     def _text(self, record: _Record, texts: list[Shape]) -> None:
         """Take a record of a text: its kind begins one, its characters, their properties follow."""
         if record.kind == _HEADER:
-            texts.append(Shape(is_title=_u32(record.data, 0) in _TITLES))
+            kind = _u32(record.data, 0)
+            texts.append(Shape(is_title=kind in _TITLES, bulleted=kind in _BODIES))
         elif record.kind in {_CHARS, _BYTES} and texts:
             coding = "utf-16-le" if record.kind == _CHARS else "latin-1"
             text = record.data.decode(coding, "replace")
@@ -215,39 +226,57 @@ class SlidesBinary:
                 raise ReadingError(f"it holds more than {MOST_CHARACTERS:,} characters")
             texts[-1].lines = text.rstrip("\r").split("\r")
         elif record.kind == _STYLE and texts and texts[-1].lines:
-            texts[-1].levels = _levels(record.data, [len(line) for line in texts[-1].lines])
+            texts[-1].marks = _marks(record.data, [len(line) for line in texts[-1].lines])
 
-    def _footer_of(self, parts: list[_Record]) -> str:
-        """The footer among headers and footers (2.4.15.1)."""
+    def _footers_of(self, parts: list[_Record]) -> list[str]:
+        """Date and footer that are shown, of those among headers and footers (2.4.15.2)."""
+        found: list[str] = []
         for part in parts:
-            if part.kind == _FOOTERS:
-                for record in self._records(part.data):
-                    if record.kind == _STRING and record.instance == 2:
-                        return record.data.decode("utf-16-le", "replace").strip()
-        return ""
+            if part.kind != _FOOTERS:
+                continue
+            shown = 0
+            for record in self._records(part.data):
+                if record.kind == _FOOTERS_SHOWN:
+                    shown = int.from_bytes(record.data[2:4], "little")
+                elif record.kind == _STRING and shown & _STRINGS_SHOWN.get(record.instance, 0):
+                    found.append(record.data.decode("utf-16-le", "replace").strip())
+        return found
 
-    def _drawn(self, parts: list[_Record], outline: list[Shape], footer: str) -> list[Shape]:
-        shapes: list[Shape] = []
+    def _drawn(self, parts: list[_Record], outline: list[Shape]) -> list[Shape]:
         for part in parts:
             if part.kind == _DRAWING:
-                self._art(part.data, outline, footer, shapes, 0)
-        return shapes
+                for container in self._records(part.data):
+                    for group in self._records(container.data):
+                        if group.kind == _PARTS:
+                            return self._group(group.data, outline, 0)
+        return []
 
-    def _art(
-        self, data: bytes, outline: list[Shape], footer: str, shapes: list[Shape], depth: int
-    ) -> None:
-        """Shapes in containers of drawings ([MS-ODRAW] 2.2.14 and 2.2.16), those of groups too."""
-        if depth > _DEEPEST:
-            return
-        for record in self._records(data):
-            if record.kind == _PART:
-                shape, _, _ = self._shape(record.data, outline, footer)
-                if shape is not None:
-                    shapes.append(shape)
-            elif record.kind == _PARTS and self._is_table(record.data):
-                shapes.append(self._table(record.data, outline))
-            elif record.is_container and record.kind >= _ART:
-                self._art(record.data, outline, footer, shapes, depth + 1)
+    def _group(self, data: bytes, outline: list[Shape], depth: int) -> list[Shape]:
+        """The shapes of a group ([MS-ODRAW] 2.2.16): titles first, then by place; in the stored
+        order where a place is unknown."""
+        titles: list[Shape] = []
+        found: list[tuple[_Box | None, list[Shape]]] = []
+        for number, record in enumerate(self._records(data)):
+            if record.kind == _PART and number:  # the first one is the group itself
+                shape, box = self._shape(record.data, outline)
+                if shape is not None and shape.is_title:
+                    titles.append(shape)
+                elif shape is not None:
+                    found.append((box, [shape]))
+            elif record.kind == _PARTS and depth < _DEEPEST:
+                first = next(self._records(record.data), None)
+                _, box = self._shape(first.data if first else b"", outline)
+                table = self._is_table(record.data)
+                shapes = (
+                    [self._table(record.data, outline)]
+                    if table
+                    else self._group(record.data, outline, depth + 1)
+                )
+                found.append((box, shapes))
+        boxes = [box for box, _ in found if box is not None]
+        if len(boxes) == len(found):
+            found = [found[at] for at in in_reading_order(boxes)]
+        return titles + [shape for _, shapes in found for shape in shapes]
 
     def _is_table(self, data: bytes) -> bool:
         """Whether a group of shapes is a table: its first shape says so."""
@@ -265,51 +294,63 @@ class SlidesBinary:
         cells = []
         for record in self._records(data):
             if record.kind == _PART:
-                shape, left, top = self._shape(record.data, outline, "")
-                if shape is not None and shape.lines:
-                    cells.append((top, left, " ".join(" ".join(shape.lines).split())))
-        tops, lefts = _grid(top for top, _, _ in cells), _grid(left for _, left, _ in cells)
-        rows = [[""] * len(lefts) for _ in tops]
-        for top, left, text in cells:
-            row, column = _place(tops, top), _place(lefts, left)
-            rows[row][column] = f"{rows[row][column]} {text}".strip()
+                shape, box = self._shape(record.data, outline)
+                if shape is not None and shape.has_text and box is not None:
+                    cells.append((box[1], box[0], " ".join(" ".join(shape.lines).split())))
+        lefts = _grid(left for _, left, _ in cells)
+        rows: list[list[str]] = []
+        before, last = 0, len(lefts)
+        for top, left, text in sorted(cells, key=lambda cell: cell[0]):
+            column = max(0, sum(other <= left for other in lefts) - 1)
+            # Rows of no height, which some programs write, are told by their columns alone.
+            if not rows or top - before > _SAME_EDGE or column <= last:
+                rows.append([""] * len(lefts))
+            rows[-1][column] = text
+            before, last = top, column
         return Shape(rows=rows)
 
-    def _shape(
-        self, data: bytes, outline: list[Shape], footer: str
-    ) -> tuple[Shape | None, int, int]:
-        """A shape with a text or a picture, if it is one that is shown, and its left top corner."""
+    def _shape(self, data: bytes, outline: list[Shape]) -> tuple[Shape | None, _Box | None]:
+        """A shape with a text or a picture, if it is one that is shown, and where it stands."""
         shape: Shape | None = None
-        picture = left = top = 0
+        box: _Box | None = None
+        picture = 0
+        placeholder = 0
         for record in self._records(data):
             if record.kind == _CHILD_ANCHOR and len(record.data) >= 16:
-                left, top = struct.unpack_from("<ii", record.data, 0)
+                box = struct.unpack_from("<4i", record.data, 0)
+            elif record.kind == _ANCHOR and len(record.data) >= 8:
+                form = "<4i" if len(record.data) >= 16 else "<4h"
+                top, left, right, bottom = struct.unpack_from(form, record.data, 0)
+                box = left, top, right, bottom
             elif record.kind == _OPTIONS:
                 picture = _options(record).get(_PICTURE, 0)
             elif record.kind == _TEXT:
-                shape = self._textbox(record.data, outline, footer)
+                shape = self._textbox(record.data, outline)
             elif record.kind == _CLIENT:
                 for inner in self._records(record.data):
-                    if inner.kind == _PLACEHOLDER and set(inner.data[4:5]) & _NOT_SHOWN:
-                        return None, left, top
+                    if inner.kind == _PLACEHOLDER and len(inner.data) > 4:
+                        placeholder = inner.data[4]
+        if placeholder in _NOT_SHOWN:
+            return None, box
+        if shape is not None and placeholder in _TITLE_PLACES:
+            shape.is_title = True
         if picture:
             shape = shape or Shape()
             shape.picture = picture
-        return shape, left, top
+        return shape, box
 
-    def _textbox(self, data: bytes, outline: list[Shape], footer: str) -> Shape | None:
+    def _textbox(self, data: bytes, outline: list[Shape]) -> Shape | None:
         texts: list[Shape] = []
-        signs = set()
+        sign = False
         for record in self._records(data):
             if record.kind == _OUTLINE:
                 number = _u32(record.data, 0)
                 return outline[number] if number < len(outline) else None
             self._text(record, texts)
-            signs |= {record.kind} & _SIGNS
-        if not texts:
+            sign = sign or record.kind in _SIGNS
+        if not texts or (sign and "".join(texts[0].lines).strip() == "*"):
             return None
-        if signs and "".join(texts[0].lines).strip() == "*":
-            return Shape([footer]) if _FOOTER_SIGN in signs and footer else None
+        texts[0].has_text = True
         return texts[0]
 
 
@@ -322,21 +363,23 @@ def _options(record: _Record) -> dict[int, int]:
     return found
 
 
-def _levels(style: bytes, lengths: list[int]) -> list[int]:
-    """Level of each paragraph, by the runs of StyleTextPropAtom (2.9.44, 2.9.45)."""
-    levels: list[int] = []
-    at = 0
-    left = 0
-    level = 0
+def _marks(style: bytes, lengths: list[int]) -> list[tuple[int, bool | None]]:
+    """Level of each paragraph, and whether it has a bullet, by the runs of StyleTextPropAtom
+    (2.9.44, 2.9.45)."""
+    marks: list[tuple[int, bool | None]] = []
+    at = left = level = 0
+    bullet: bool | None = None
     for length in lengths:
         while left <= 0:
             if at + 10 > len(style):
-                return []
+                return marks
             left, level = struct.unpack_from("<IH", style, at)
+            stated = style[at + 6] & 1  # the mask's bit for the flag, which is the first field
+            bullet = bool(style[at + 10 : at + 11] and style[at + 10] & 1) if stated else None
             at = _after(style, at + 6)
-        levels.append(min(level, 4))
+        marks.append((min(level, 4), bullet))
         left -= length + 1
-    return levels
+    return marks
 
 
 _PARAGRAPH_FIELDS = (
@@ -363,10 +406,6 @@ def _grid(values: Iterator[int]) -> list[int]:
         if not found or value - found[-1] > _SAME_EDGE:
             found.append(value)
     return found
-
-
-def _place(grid: list[int], value: int) -> int:
-    return max(0, sum(other <= value for other in grid) - 1)
 
 
 def _u32(data: bytes, at: int) -> int:
