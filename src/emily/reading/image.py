@@ -7,18 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import UnidentifiedImageError
 
 from emily.errors import LimitExceeded, ReadingError
+from emily.reading.ink import has_ink
 from emily.reading.layout import rejoin, without_ligatures
 from emily.reading.lines import confidence, page_text
 from emily.reading.ocr import OcrUnavailable, recognise
 from emily.reading.pages import Page, Route
+from emily.reading.raster import BROKEN, bound, flatten, opened
 from emily.reading.sight import is_flattened_table
 from emily.reading.source import Draft, Source, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from PIL import Image
 
 __all__ = [
     "BROKEN",
@@ -31,33 +35,15 @@ __all__ = [
     "recognised",
 ]
 
-_MOST_PIXELS = 120_000_000
-"""Largest picture that is decoded: an A3 sheet at 800 dpi; 360 MB as RGB."""
-
 _MOST_FRAMES = 5_000
+_PAGED = frozenset({"TIFF", "HEIF"})  # formats whose frames are pictures of their own
 _SURE = 0.75  # mean confidence of OCR; clean print has .95 and more, unknown scripts .6
-_JPEG_SIDE = 4_800  # a larger JPEG is decoded at a half, a quarter or an eighth of its size
-BROKEN = (
-    OSError,
-    ValueError,
-    SyntaxError,
-    TypeError,
-    IndexError,
-    KeyError,
-    EOFError,
-    AttributeError,
-    OverflowError,
-    ZeroDivisionError,
-    NotImplementedError,
-)
-"""What Pillow raises for broken pictures."""
 
 
 def read_image(source: Source) -> Draft:
-    """A picture by OCR; a TIFF has a page per frame, of an animation the first frame is read."""
-    Image.MAX_IMAGE_PIXELS = None  # own limit below, which knows what can be scaled
+    """A picture by OCR; TIFF and HEIF have a page per frame, of an animation the first is read."""
     try:
-        image = Image.open(source.path)
+        image = opened(source.path)
     except (UnidentifiedImageError, *BROKEN) as error:
         raise ReadingError(f"the picture is broken: {error}") from None
     try:
@@ -67,7 +53,7 @@ def read_image(source: Source) -> Draft:
         raise
     draft = Draft("image", "pages", _pages(image, source))
     frames = _frames(image)
-    if frames > 1 and image.format not in {"TIFF", "MPO"}:
+    if frames > 1 and image.format not in _PAGED | {"MPO"}:
         draft.warnings.append(f"Only the first of {frames} frames of the animation is read.")
     return draft
 
@@ -79,23 +65,10 @@ def _frames(image: Image.Image) -> int:
         return 1
 
 
-def bound(image: Image.Image) -> None:
-    """Refuse a picture too large to decode, unless it is a JPEG that can be decoded smaller."""
-    if image.format == "JPEG" and max(image.size) > _JPEG_SIDE:
-        scale = _JPEG_SIDE / max(image.size)
-        image.draft("RGB", (int(image.width * scale) or 1, int(image.height * scale) or 1))
-    pixels = image.width * image.height
-    if pixels > _MOST_PIXELS:
-        raise LimitExceeded(
-            f"the picture has {image.width:,} x {image.height:,} pixels "
-            f"({pixels / 1e6:,.0f} million; at most {_MOST_PIXELS / 1e6:,.0f} million are decoded)"
-        )
-
-
 def _pages(image: Image.Image, source: Source) -> Iterator[Page]:
     with image, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow warns of odd metadata, which is not read
-        if image.format != "TIFF":
+        if image.format not in _PAGED:
             yield ocr_page(1, lambda: flatten(image), source)
             return
         frames = _frames(image)
@@ -112,30 +85,6 @@ def _pages(image: Image.Image, source: Source) -> Iterator[Page]:
                 yield Page(number, "", "unread", warning=warning)
                 continue
             yield ocr_page(number, lambda: flatten(image), source)
-
-
-def flatten(image: Image.Image) -> Image.Image:
-    """The picture upright as its EXIF data say, on white, in mode RGB."""
-    image = ImageOps.exif_transpose(image)
-    if image.mode in {"I", "F"} or image.mode.startswith("I;"):
-        import numpy as np
-
-        grey = np.asarray(image, dtype=np.float64)
-        low, span = grey.min(), np.ptp(grey) or 1.0
-        return Image.fromarray(((grey - low) * (255 / span)).astype(np.uint8)).convert("RGB")
-    if "A" in image.getbands() or "transparency" in image.info:
-        layer = image.convert("RGBA")
-        paper = Image.new("RGBA", layer.size, "white")
-        return Image.alpha_composite(paper, layer).convert("RGB")
-    return image.convert("RGB")
-
-
-def has_ink(image: Image.Image) -> bool:
-    """Whether a page shows anything: grey levels that differ by more than the grain of paper."""
-    small = image.convert("L")
-    small.thumbnail((1600, 1600))
-    low, high = small.getextrema()
-    return float(high) - float(low) > 40  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +145,7 @@ def _by_ocr(image: Image.Image, source: Source) -> Recognised:
     text = tidy(rejoin(without_ligatures(page_text(lines))))
     if not text.strip():
         return Recognised("ocr", problem="OCR found no text")
-    sure = confidence(lines)
+    sure = round(min(1.0, max(0.0, confidence(lines))), 4)
     doubt = f"OCR is unsure of what it read (mean confidence {sure:.2f} of 1)"
     return Recognised("ocr", text, sure, doubt if sure < _SURE else None)
 

@@ -11,6 +11,7 @@ __all__ = ["Line", "confidence", "page_text"]
 
 _LEAST_COLUMN = 6  # lines on each side of a gutter
 _LEAST_WIDTH = 0.45  # of its room that a side's median line takes; the cells of a table take less
+_CELL_GAP = 1.0  # times the height of a line; a detector seldom parts the words of a line so far
 _MOST_SPLITS = 2  # of a page into columns, one within the other: up to four columns
 
 
@@ -52,7 +53,8 @@ def confidence(lines: Iterable[Line]) -> float:
 def page_text(lines: Iterable[Line]) -> str:
     """Lines in reading order, one row of the page per line of text.
 
-    Pieces that share a row are joined from left to right. Where a gutter with full columns of
+    Pieces that share a row are joined from left to right, by three blanks where they stand apart
+    as the cells of a table do. Where a gutter with full columns of
     text on both sides runs down the page, the left column comes first.
     """
     pieces = list(lines)
@@ -69,9 +71,18 @@ def page_text(lines: Iterable[Line]) -> str:
             size = statistics.median(line.height for line in before + row)
             if gap > 0.9 * size or gap < -3 * size:  # a paragraph's distance, or the next column
                 text.append("")
-        text.append(" ".join(line.text.strip() for line in row))
+        text.append(_joined(row))
         before = row
     return "\n".join(text)
+
+
+def _joined(row: list[Line]) -> str:
+    """The pieces of a row; a gap that parts the cells of a table is three blanks wide."""
+    text = row[0].text.strip()
+    for before, piece in itertools.pairwise(row):
+        wide = piece.left - before.right > _CELL_GAP * min(before.height, piece.height)
+        text += ("   " if wide else " ") + piece.text.strip()
+    return text
 
 
 def _rows(lines: list[Line]) -> list[list[Line]]:

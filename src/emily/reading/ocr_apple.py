@@ -46,7 +46,7 @@ class AppleOcr:
                 f"the OCR engine apple is not installed: {error} (pip install 'emily[apple]')"
             ) from None
         with self._objc.autorelease_pool():
-            self._languages = self._supported(languages)
+            self._languages: list[str] = self._supported(languages)
 
     def _supported(self, languages: Sequence[str]) -> list[str]:
         """The names that Vision has for languages, such as ``it-IT``."""

@@ -127,8 +127,11 @@ class RapidOcr:
         """Text and confidence of pictures of lines."""
         if not crops:
             return []
-        result = self._engine.recognize_txt(crops)
-        return [(str(text), float(score)) for text, score in zip(result.txts, result.scores)]  # noqa: B905
+        result: Any = self._engine.recognize_txt(crops)
+        return [
+            (str(text), float(score))
+            for text, score in zip(result.txts, result.scores, strict=True)
+        ]
 
 
 def _lie(boxes: NDArray[np.float64]) -> bool:

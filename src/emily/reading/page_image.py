@@ -119,7 +119,7 @@ def sheet_of(small: Grey) -> Sheet | None:
                               bright[:, :3].ravel(), bright[:, -3:].ravel()])  # fmt: skip
         if rim.mean() > 0.35:
             continue
-        padded = cv2.copyMakeBorder(bright, *[side] * 4, cv2.BORDER_CONSTANT, value=0)
+        padded = cv2.copyMakeBorder(bright, side, side, side, side, cv2.BORDER_CONSTANT, value=0)
         closed = cv2.morphologyEx(padded, cv2.MORPH_CLOSE, kernel)[side:-side, side:-side]
         found, _ = cv2.findContours(
             np.ascontiguousarray(closed), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE

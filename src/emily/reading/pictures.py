@@ -7,11 +7,12 @@ import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PIL import Image, UnidentifiedImageError
+from PIL import UnidentifiedImageError
 
 from emily.errors import ReadingError
-from emily.reading.image import BROKEN, bound, flatten, recognised
+from emily.reading.image import recognised
 from emily.reading.pages import PictureReading
+from emily.reading.raster import BROKEN, bound, flatten, opened
 
 if TYPE_CHECKING:
     from emily.reading.source import Source
@@ -91,9 +92,8 @@ class Pictures:
         """Read a picture that is new; ``None`` for one that is too small to tell anything."""
         if len(data) > _MOST_BYTES:
             return PictureReading(digest, page, "unread")
-        Image.MAX_IMAGE_PIXELS = None  # ``bound`` has a limit of its own
         try:
-            with Image.open(io.BytesIO(data)) as image:
+            with opened(io.BytesIO(data)) as image:
                 if min(image.size) < LEAST_SIDE:
                     return None
                 bound(image)
