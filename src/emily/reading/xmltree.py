@@ -29,6 +29,8 @@ _ROOM = 2  # how many times its own size, and a MiB, a text may grow by its enti
 _MOST_ENTITIES = 10_000
 _PROLOG = re.compile(r"<\?xml[^>]*\?>|<!DOCTYPE[^<>\[]*(?:\[.*?\])?\s*>", re.DOTALL)
 _GREEK = " a b g d e z ee th i k l m n x o p r s t u ph kh ps oh sf "
+# What libxml2 says where a file holds several documents one after the other.
+_SEVERAL = ("Extra content", "XML declaration allowed only")
 _DEEPEST = 400  # elements in one another; what is read recurses into them
 
 
@@ -55,7 +57,7 @@ def parse_xml(path: Path) -> tuple[etree._Element, list[str]]:
         raise EmptyDocument("the file holds only blanks")
     text = _with_entities(text, warnings)
     root, faults = _parsed(text)
-    if any("Extra content" in str(entry.message) for entry in faults):  # several in one file
+    if any(str(entry.message).startswith(_SEVERAL) for entry in faults):
         root, faults = _parsed(f"<documents>{_PROLOG.sub('', text)}</documents>")
     if root is None:
         raise ReadingError("the XML cannot be parsed: it has no element")
