@@ -68,6 +68,7 @@ _WEEKDAY = re.compile(
     r"|\b(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)"
     r"|\b(?:lunes|martes|miercoles|jueves|viernes|sabado|domingo)"
 )
+_DATE_LIKE = re.compile(r"\d[-/.]\d{1,2}[-/.]\d|\d \w+ \d{4}")
 _CELLS = re.compile(r"\s*\|\s*|\t+| {2,}")
 
 
@@ -221,10 +222,16 @@ def _from_above(text: str, line_start: int, line_end: int, one: Found) -> str | 
         cells.append(match.start())
     column = sum(1 for place in places if place <= one.start - shift) - 1
     if len(labels) == len(places):
-        return labels[column]
+        return None if len(places) > 1 and _is_row(text, line_end, len(places)) else labels[column]
     if len(places) == 1 and len(above.strip()) <= 40:
         return above.strip()
     return None
+
+
+def _is_row(text: str, line_end: int, width: int) -> bool:
+    """Whether the line below is one more row with a date: a column of them is nobody's date."""
+    below = text[line_end + 1 : line_end + 2_000].split("\n", 1)[0].strip().strip("|").strip()
+    return len(_CELLS.split(below)) == width and _DATE_LIKE.search(below) is not None
 
 
 def _signed_on(text: str, language: str | None, last_year: int | None) -> Found | None:
