@@ -30,9 +30,9 @@ _SUFFIXES = {
     "xls": {".xls", ".xlt"},
     "xlsb": {".xlsb"},
     "ppt": {".ppt", ".pps", ".pot"},
-    "odt": {".odt", ".ott"},
-    "ods": {".ods", ".ots"},
-    "odp": {".odp", ".otp"},
+    "odt": {".odt", ".ott", ".fodt"},
+    "ods": {".ods", ".ots", ".fods"},
+    "odp": {".odp", ".otp", ".fodp", ".odg", ".otg", ".fodg"},
     "rtf": {".rtf"},
     "epub": {".epub"},
     "iwork": {".pages", ".numbers", ".key"},
@@ -97,6 +97,12 @@ _HTML_TAG = re.compile(
     re.IGNORECASE,
 )
 _XML_START = re.compile(rb"\s*(?:<\?xml\b|<!--|<!DOCTYPE\b|<[A-Za-z_][\w.:-]*[\s/>])")
+# OpenDocument as one XML file instead of a package.
+_FLAT = re.compile(
+    rb"""<(?:[\w.-]+:)?document\s[^>]*office:mimetype\s*=\s*["']"""
+    rb"""application/vnd\.oasis\.opendocument\.(text|spreadsheet|presentation|graphics)"""
+)
+_FLAT_KINDS = {b"text": "odt", b"spreadsheet": "ods", b"presentation": "odp", b"graphics": "odp"}
 _INVOICE = re.compile(rb"<(?:[\w.-]+:)?FatturaElettronica(?:Semplificata)?[\s>]")
 _ENVELOPE = re.compile(rb"\r?\n\r?\nFrom [^\r\n]*\d\d:\d\d[^\r\n]*\d{4}[^\r\n]*\r?\n[!-9;-~]+:")
 _SIGNED_KINDS = (  # object identifiers of CMS (RFC 5652) and of timestamped data (RFC 5544)
@@ -214,6 +220,10 @@ def _text_kind(path: Path, head: bytes, suffix: str) -> str:
         return "html" if _HTML_TAG.search(start) else "text"
     if _INVOICE.search(start[:4096]) and _XML_START.match(start):
         return "invoice"
+    if flat := _FLAT.search(start[:8192]):
+        return _FLAT_KINDS[flat[1]]
+    if hint == "rtf" and start.lstrip()[:2] == b"{\\":
+        return "rtf"  # a fragment without its usual beginning
     if re.match(rb"\s*<(?:\?xml|!DOCTYPE)\b", start) or (hint == "xml" and _XML_START.match(start)):
         return "xml"
     if hint in {"json", "notebook"} and start.lstrip()[:1] in {b"{", b"[", b'"'}:
@@ -279,6 +289,7 @@ _PACKED = (
     (b"opendocument.text", "odt"),
     (b"opendocument.spreadsheet", "ods"),
     (b"opendocument.presentation", "odp"),
+    (b"opendocument.graphics", "odp"),
     (b"epub", "epub"),
 )
 

@@ -378,6 +378,7 @@ class TextWriter:
                 if local(element) == "image":
                     data = self._package.picture(element)
                     if data is None:
+                        self.problems.append("a picture lies outside of the file")
                         continue
                     lines = self.pictures.block(data, self._page)
                     if self._cell:

@@ -97,6 +97,7 @@ class RtfReader:
         self._instruction = ""
         self._date: dict[str, int] = {}
         self._row = Row()
+        self._begun = False  # whether the file begins as it should, and ends with its first group
         self._utf8 = _is_utf8(data)
         self._read(data)
 
@@ -155,7 +156,7 @@ class RtfReader:
             self._end_picture()
         if ended.dest in _TIMES and self._state.dest not in _TIMES:
             self._end_time(ended.dest)
-        return not self._stack
+        return not self._stack and self._begun
 
     def _end_flow(self, flow: Flow) -> None:
         blocks = flow.finish()
@@ -269,6 +270,8 @@ class RtfReader:
         self._skip = 0
         starred, self._starred = self._starred, False
         state = self._state
+        if name == "rtf" and len(self._stack) == 1:
+            self._begun = True
         if state.dest == "skip":
             if name == "ud" and starred:
                 state.dest = state.around  # the Unicode form of what was skipped
