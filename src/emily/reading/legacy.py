@@ -1,8 +1,10 @@
-"""Word and PowerPoint before 2007: by code of our own, and by LibreOffice where that gives more."""
+"""Word and PowerPoint before 2007, by their records; Word 6 and 95 by LibreOffice, if installed.
+
+Damaged files are never given to LibreOffice: what it cannot parse it takes for plain text.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -12,17 +14,18 @@ from emily.reading.blocks import Blocks
 from emily.reading.compound import Compound
 from emily.reading.drawings import picture_at
 from emily.reading.encrypted import unlocked
-from emily.reading.formats import reader_of
 from emily.reading.libreoffice import INSTALL, convert, program
 from emily.reading.pages import Page, Route
 from emily.reading.slidesbinary import Shape, SlidesBinary
 from emily.reading.source import Draft, Source, check_length, single_page
 from emily.reading.tables import markdown_table
+from emily.reading.word import read_docx
 from emily.reading.wordbinary import Paragraph, WordBinary
 
 __all__ = ["read_doc", "read_ppt"]
 
 _SAME_EDGE = 40  # twips (0.7 mm) within which edges of cells are one
+_LEAST_COMMON = 0.5  # part of the words of a text that a conversion of it must have
 _MOST_DROPPED = 10  # letters
 _FIELD = re.compile("\x13[^\x13\x14\x15]*(?:\x14([^\x13\x14\x15]*))?\x15")
 _OPEN_FIELD = re.compile("\x13[^\x13\x14\x15]*\x14")  # one that ends in a later paragraph
@@ -48,31 +51,33 @@ def read_doc(source: Source) -> Draft:
 
 
 def _read(source: Source, kind: str, reader: Callable[[Source], Draft]) -> Draft:
-    """Read a file, without its encryption if it has one; LibreOffice has a try at broken ones."""
+    """Read a file, without its encryption if it has one."""
     try:
-        try:
-            return reader(source)
-        except PasswordRequired:
-            source = unlocked(source, f"the {kind} file")
-            return reader(source)
-    except (PasswordRequired, EmptyDocument, LimitExceeded):
+        return reader(source)
+    except PasswordRequired:
+        return reader(unlocked(source, f"the {kind} file"))
+
+
+def _by_libreoffice(source: Source, word: WordBinary) -> Draft | None:
+    """A document of Word 6 or 95 by way of LibreOffice; ``None`` where that cannot read it.
+
+    A file that LibreOffice does not know it takes for plain text. So what it gives must hold most
+    of the words that the bare text has.
+    """
+    if source.scratch is None or program() is None:
+        return None
+    try:
+        draft = read_docx(source.within(convert(source, "doc", "docx"), source.name))
+        pages = list(draft.pages)
+    except LimitExceeded:
         raise
-    except ReadingError as error:
-        if program() is None:
-            raise ReadingError(
-                f"{error}. LibreOffice, which may read it all the same, is not installed. {INSTALL}"
-            ) from None
-        return _converted(source, kind)
-
-
-def _converted(source: Source, kind: str) -> Draft:
-    """Read a file by way of LibreOffice."""
-    made = convert(source, kind, f"{kind}x")
-    draft = reader_of(f"{kind}x")(source.within(made, source.name))
-    draft.kind = kind
-    draft.warnings.append(
-        f"It is damaged or of an early version; LibreOffice made a {kind}x of it."
-    )
+    except ReadingError:
+        return None
+    own = set(" ".join(_clean(paragraph.text) for paragraph in word.text()).split())
+    given = set(" ".join(page.text for page in pages).split())
+    if len(own & given) < _LEAST_COMMON * len(own):
+        return None
+    draft.kind, draft.pages = "doc", iter(pages)
     return draft
 
 
@@ -85,9 +90,8 @@ def _read_doc(source: Source) -> Draft:
         word = WordBinary(ole.read("WordDocument"), (tables[0], tables[1]), data)
     finally:
         ole.close()
-    if word.old and program() is not None and source.scratch is not None:
-        with contextlib.suppress(ReadingError):
-            return _converted(source, "doc")
+    if word.old and (draft := _by_libreoffice(source, word)) is not None:
+        return draft
     writer = _Writer(source, word, data)
     feet = writer.letterheads()
     writer.write(word.text())
