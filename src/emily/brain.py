@@ -156,7 +156,9 @@ class Brain:
         """``doctor`` where the database does not open: that error, and the other parts."""
         reader = _reader(settings)
         try:
-            return await examine_without_database(settings, _embedder(settings), reader, error)
+            return await examine_without_database(
+                settings, _embedder(settings), reader, _vision(settings), error
+            )
         finally:
             await reader.close()
 
@@ -353,6 +355,7 @@ class Brain:
             self._database,
             self._embedder,
             self._files(),
+            self._sight(),
             self._originals,
             self._preparer.fingerprint,
         )

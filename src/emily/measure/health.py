@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from emily.errors import EmilyError, StoreError, StoreUnavailable
 from emily.indexing.originals import Originals
-from emily.models.protocols import Embedder, ModelIdentity
+from emily.models.protocols import Embedder, ModelIdentity, VisionModel
+from emily.reading.golden import GOLDEN, as_png, golden_image, is_golden
 from emily.settings import Settings
 from emily.store import Database
 
@@ -133,7 +134,11 @@ async def _lexical_problems(database: Database, chunks: int) -> list[str]:
 
 
 async def examine_without_database(
-    settings: Settings, embedder: Embedder, reader: Reader, error: StoreError
+    settings: Settings,
+    embedder: Embedder,
+    reader: Reader,
+    vision: VisionModel | None,
+    error: StoreError,
 ) -> list[Check]:
     """Try the other parts where the database does not open."""
     return [
@@ -141,6 +146,7 @@ async def examine_without_database(
         Check("database", False, str(error), "emily stop, then emily status"),
         await _embedder(embedder),
         await _ocr(settings, reader),
+        await _vision(vision),
         _disk(settings),
         _access(settings),
     ]
@@ -151,16 +157,18 @@ async def examine(
     database: Database,
     embedder: Embedder,
     reader: Reader,
+    vision: VisionModel | None,
     originals: Originals,
     fingerprint: str,
 ) -> list[Check]:
-    """Try every part for real: a statement, a vector, a line of OCR."""
+    """Try every part for real: a statement, a vector, a line of OCR, a picture."""
     return [
         _versions(),
         await _database(database),
         await _index(settings, database, embedder, fingerprint),
         await _embedder(embedder),
         await _ocr(settings, reader),
+        await _vision(vision),
         await _originals(database, originals),
         _disk(settings),
         _access(settings),
@@ -218,8 +226,31 @@ async def _ocr(settings: Settings, reader: Reader) -> Check:
     except EmilyError as error:
         problem = str(error)
     if problem:
-        return Check("ocr", False, problem, "pip install --force-reinstall rapidocr==3.10.0")
-    return Check("ocr", True, "a line of text was read as it should be")
+        mends = {
+            "rapidocr": "pip install --force-reinstall rapidocr==3.10.0",
+            "tesseract": "apt-get install tesseract-ocr tesseract-ocr-ita",
+            "apple": "pip install 'emily[apple]'",
+        }
+        return Check("ocr", False, problem, mends[settings.ocr_engine])
+    return Check("ocr", True, f"{settings.ocr_engine} read a line of text as it should")
+
+
+async def _vision(vision: VisionModel | None) -> Check:
+    if vision is None:
+        return Check("vision", True, "no vision model is set: what OCR cannot read stays unread")
+    try:
+        seen = await vision.read(as_png(golden_image()))
+    except EmilyError as error:
+        mend = 'start the server, or set vision = "none" in settings.toml'
+        return Check("vision", False, str(error), mend)
+    if not is_golden(seen):
+        return Check(
+            "vision",
+            False,
+            f"{vision.name} reads {seen[:80]!r} where {GOLDEN!r} is written",
+            "choose another model with the setting vision_model",
+        )
+    return Check("vision", True, f"{vision.name} read a line of text as it should")
 
 
 async def _originals(database: Database, originals: Originals) -> Check:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
 
 from emily.errors import ReadingError
+from emily.reading.golden import GOLDEN, golden_image, is_golden
 from emily.reading.lines import Line, confidence, page_text
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ _SMALL = 600  # pixels of the longer side below which a picture is doubled
 _MOST_PIXELS = 2400  # of the longer side of what the engine is given
 _PROBED = 5  # lines that are read again to see how a page lies
 _DOUBTFUL = 0.75  # mean confidence; upright print has .95 and more, print upside down .5 to .7
-_GOLDEN = "Total 1234,50 euro"
 
 
 class OcrUnavailable(ReadingError):
@@ -175,11 +175,5 @@ def _suspicious(lines: list[Line]) -> bool:
 
 def self_test(engine: Ocr) -> str | None:
     """Read a rendered line; ``None`` when it comes out right, else what came out instead."""
-    from PIL import Image, ImageDraw, ImageFont
-
-    image = Image.new("RGB", (640, 120), "white")
-    ImageDraw.Draw(image).text((30, 30), _GOLDEN, fill="black", font=ImageFont.load_default(40))
-    found = page_text(recognise(engine, image))
-    if "".join(found.split()) == "".join(_GOLDEN.split()):
-        return None
-    return f"OCR reads {found!r} where {_GOLDEN!r} is written"
+    found = page_text(recognise(engine, golden_image()))
+    return None if is_golden(found) else f"OCR reads {found!r} where {GOLDEN!r} is written"

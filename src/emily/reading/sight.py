@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from emily.errors import ReadingError
+from emily.reading.golden import as_png
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -51,9 +51,7 @@ class Sight:
         self._left -= 1
         small = image.copy()
         small.thumbnail((_MOST_SIDE, _MOST_SIDE))
-        data = io.BytesIO()
-        small.save(data, "PNG")
-        text = self._see(data.getvalue())
+        text = self._see(as_png(small))
         if not text.strip():
             raise ReadingError("the vision model read nothing")
         return text
