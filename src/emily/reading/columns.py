@@ -179,28 +179,38 @@ def _mended(lines: Sequence[TextLine], part: Sequence[int]) -> list[int]:
     goes down the page keeps its order; one that begins further up, and not to the right of what
     it follows, is put before the first run that it stands above.
     """
-    runs: list[list[int]] = []
+    runs: list[tuple[list[int], bool]] = []
     last: TextLine | None = None
+    jumped = False
     for at in part:
         line = lines[at]
-        if last is None or (line.height and _jumps(last, line)) or not runs:
-            runs.append([])
-        runs[-1].append(at)
+        jumps = last is not None and line.height > 0 and _jumps(last, line)
+        jumped |= jumps
+        if jumps or not runs or (last is not None and line.height and _far(last, line)):
+            runs.append(([], jumps))
+        runs[-1][0].append(at)
         if line.height:
             last = line
-    if len(runs) == 1:
-        return runs[0]
+    if not jumped:
+        return list(part)
     placed: list[tuple[tuple[float, float, float, float] | None, list[int]]] = []
-    for run in runs:
+    moved = False
+    for run, jumps in runs:
         box = _box(lines, run)
         goes = len(placed)
-        if box is not None:
+        if box is not None and (jumps or moved):
             for at, (other, _) in enumerate(placed):
                 if other is not None and _above(box, other):
                     goes = at
                     break
+        moved = goes < len(placed)
         placed.insert(goes, (box, run))
     return [at for _, run in placed for at in run]
+
+
+def _far(above: TextLine, line: TextLine) -> bool:
+    """Whether so much is left blank between two lines that something else may stand there."""
+    return above.base - (line.base + line.height) > 1.5 * min(above.height, line.height)
 
 
 def _jumps(above: TextLine, line: TextLine) -> bool:

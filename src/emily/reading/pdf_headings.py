@@ -46,6 +46,9 @@ class Fonts:
         first = block[0]
         if not body or not first.size or len(block) > _MOST_LINES:
             return 0
+        size = min(line.size for line in block)
+        if size < _LEVELS[-1][0] * body and not all(line.bold for line in block):
+            return 0
         if any(
             is_item(line.text) and (at or _bulleted(line.text)) for at, line in enumerate(block)
         ):
@@ -59,7 +62,6 @@ class Fonts:
             return 0
         if any(line.gap > 2.5 * line.height for line in block):
             return 0  # a row of separate things
-        size = min(line.size for line in block)
         for least, level in _LEVELS:
             if size >= least * body:
                 return level

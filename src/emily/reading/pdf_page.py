@@ -137,16 +137,30 @@ def lay_out(found: Segments, on_page: Drawn) -> Laid:
     """Order a page's lines and find its tables."""
     lines = found.lines
     page = Laid(lines, found.size)
-    grids = ruled_tables(found, on_page) if len(on_page.level) else []
-    page.taken.update(at for grid in grids for at in grid.lines)
-    rest = [at for at in range(len(lines)) if at not in page.taken]
-    for grid in aligned_tables(lines, rest):
-        grids.append(grid)
-        page.taken.update(grid.lines)
+    grids: list[Grid] = []
+    if _side_by_side(lines):
+        grids = ruled_tables(found, on_page) if len(on_page.level) else []
+        page.taken.update(at for grid in grids for at in grid.lines)
+        rest = [at for at in range(len(lines)) if at not in page.taken]
+        for grid in aligned_tables(lines, rest):
+            grids.append(grid)
+            page.taken.update(grid.lines)
     items, boxes = _with_tables(lines, grids, page.taken)
     for part in regions(boxes):
         page.order += _in_part(lines, [items[at] for at in part], page.taken)
     return page
+
+
+def _side_by_side(lines: Sequence[TextLine]) -> bool:
+    """Whether anything on a page stands beside something else, as cells do."""
+    seen: set[int] = set()
+    beside = 0
+    for line in lines:
+        if line.height:
+            place = round((line.base + line.height / 2) / 3)
+            beside += not seen.isdisjoint((place - 1, place, place + 1))
+            seen.add(place)
+    return beside > 1
 
 
 def _with_tables(

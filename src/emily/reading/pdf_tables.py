@@ -28,6 +28,7 @@ _STRIP = 0.9  # points of blank that part two columns, if they do in nearly all 
 _ROW_WISE = 0.7  # share of a table's rows that were written cell by cell
 _UNIT = re.compile(r"(?:[$€£¥₹(]|US\$|CHF|EUR|USD|Fr\.)+")
 _BULLET = re.compile(r"[•▪◦‣●■□○►–*\uf000-\uf0ff-]")
+_TRAILING = re.compile(r"\s([$€£¥])$")
 _AFTER = re.compile(r"[%)]+|[%)]*\(\d\)|pts?")
 _VALUE = re.compile(r"[-–—+(]*[€$£]?\s*\d[\d.,'’ /:%-]*\)?%?|[-–—]")
 
@@ -176,11 +177,15 @@ def _ruled(
         return None
     column = np.clip(np.searchsorted(xs, middle_x) - 1, 0, across - 1)
     row = down - 1 - np.clip(np.searchsorted(ys, middle_y) - 1, 0, down - 1)  # from the top
+    at_cell = (row * across + column).tolist()
+    held_words = [word for at in lines for word in range(found.first[at], found.first[at + 1])]
+    at_cells = {at_cell[word] for word in held_words}
+    if len(at_cells) < 4 or len({cell % across for cell in at_cells}) < 2:
+        return None
     owner = _joined(level, upright, xs, ys)
     words: dict[int, list[int]] = {}
-    for at in lines:
-        for word in range(found.first[at], found.first[at + 1]):
-            words.setdefault(owner[row[word]][column[word]], []).append(word)
+    for word in held_words:
+        words.setdefault(owner[at_cell[word]], []).append(word)
     if not words or max(map(len, words.values())) > _MOST_WORDS:
         return None
     if _is_frame(found, words):
@@ -193,7 +198,9 @@ def _ruled(
     used = [n for n in range(across) if any(cells_of[n] for cells_of in cells)]
     if len(cells) < 2 or len(used) < 2 or filled < 4 or filled < 0.15 * len(cells) * len(used):
         return None
-    rows = _in_direction([[cells_of[n] for n in used] for cells_of in cells])
+    rows = _in_direction(_without_units([[cells_of[n] for n in used] for cells_of in cells]))
+    if len(rows[0]) < 2:
+        return None
     return Grid(rows, lines, ys[-1], ys[0])
 
 
@@ -217,8 +224,8 @@ def _joined(
     upright: NDArray[np.float64],
     xs: Sequence[float],
     ys: Sequence[float],
-) -> list[list[int]]:
-    """For each cell from the top the number of the top left cell that it is part of."""
+) -> list[int]:
+    """For each cell, by rows from the top, the number of the top left one that it is part of."""
     across, down = len(xs) - 1, len(ys) - 1
     parent = list(range(across * down))
 
@@ -242,7 +249,7 @@ def _joined(
                 join(at, at - 1)
             if row and not _has_edge(below[down - row], xs[column], xs[column + 1]):
                 join(at, at - across)
-    return [[root(row * across + column) for column in range(across)] for row in range(down)]
+    return [root(at) for at in range(across * down)]
 
 
 def _near(lines: NDArray[np.float64], place: float) -> list[list[float]]:
@@ -490,10 +497,18 @@ def _without_units(cells: list[list[str]]) -> list[list[str]]:
     """Columns that hold only currency signs or closing marks joined to the numbers they go with."""
     across = len(cells[0])
     column = 0
+    for row in cells:
+        for at in range(across - 1):
+            if row[at + 1] and (mark := _TRAILING.search(row[at])):
+                row[at], row[at + 1] = row[at][: mark.start()], f"{mark[1]}{row[at + 1]}"
     while column < across and across > 1:
         held = [row[column] for row in cells if row[column]]
+        over = column + 1 < across and all(
+            not (row[column] and row[column + 1]) or _UNIT.fullmatch(row[column]) for row in cells
+        )
         bullets = column + 1 < across and held and all(map(_BULLET.fullmatch, held))
-        before = column + 1 < across and held and all(map(_UNIT.fullmatch, held))
+        units = list(map(_UNIT.fullmatch, held))
+        before = column + 1 < across and held and (all(units) or (over and any(units)))
         after = column > 0 and held and all(map(_AFTER.fullmatch, held))
         if before or after or bullets:
             into = column - 1 if after and not before else column + 1

@@ -7,6 +7,7 @@ character. A call for every character would take longer than reading the page do
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -118,7 +119,7 @@ class Layer:
         ends = np.zeros((2 * len(spans), 4), np.float32)  # left, top, right, bottom
         self._fill(spans, text, ends)
         ends = ends[:, [0, 3, 2, 1]]
-        turn = self._direction(spans, _both(ends))
+        turn = self._direction(spans)
         if turn:
             ends = turned(ends, turn, self._size)
         boxes = _both(ends)
@@ -174,17 +175,12 @@ class Layer:
             _loose_box(handle, last, at + 16)
             at += 32
 
-    def _direction(self, spans: list[tuple[int, int]], boxes: NDArray[np.float32]) -> int:
-        """Quarter turns clockwise that set the text upright: the page's, unless most of its text
-        then lies on its side."""
-        high, wide = boxes[:, 3] - boxes[:, 1], boxes[:, 2] - boxes[:, 0]
-        lying = wide > 1.5 * high if self._turn % 2 else high > 1.5 * wide
-        long = np.fromiter((end - start > 3 for start, end in spans), bool, len(spans))
-        if not long.any() or lying[long].mean() < 0.6:
-            return self._turn
-        chosen = np.flatnonzero(long & lying)[:: max(1, int(long.sum()) // _SAMPLES)]
-        angles = [_angle(self._handle, spans[at][0]) for at in chosen]
-        turns = [-round(angle / (np.pi / 2)) % 4 for angle in angles]  # PDFium's go clockwise
+    def _direction(self, spans: list[tuple[int, int]]) -> int:
+        """Quarter turns clockwise that set most of the text upright; else those of the page."""
+        long = [start for start, end in spans if end - start > 2] or [spans[0][0]]
+        chosen = long[:: max(1, len(long) // _SAMPLES)]
+        # PDFium's angles go clockwise
+        turns = [-round(_angle(self._handle, at) / (math.pi / 2)) % 4 for at in chosen]
         common = max(set(turns), key=turns.count)
         return common if turns.count(common) > 0.6 * len(turns) else self._turn
 
@@ -207,21 +203,25 @@ class Layer:
         gaps[at] = 0
         gap = np.maximum.reduceat(gaps, at).tolist()
         upright = _upright(boxes, at)
-        lines = []
+        lines: list[TextLine] = []
+        rows = row[at].tolist()
+        size, bold = 0.0, False
         for n, (begin, end) in enumerate(pairwise(first)):
             text = " ".join(words[begin:end])
             if upright[n]:
-                size, bold = self._look(spans[(begin + end - 1) // 2][0])
-                if bold and end - begin > 1:
-                    bold = self._look(spans[begin][0])[1] and self._look(spans[end - 1][0])[1]
+                alike = n and rows[n] == rows[n - 1] and height[n] == height[n - 1]
+                if not alike:  # as the cells of a row are set
+                    size, bold = self._look(spans[(begin + end - 1) // 2][0])
+                    if bold and end - begin > 1:
+                        bold = self._look(spans[begin][0])[1] and self._look(spans[end - 1][0])[1]
                 lines.append(
                     TextLine(
                         text, left[n], right[n], base[n], height[n], gap[n],
-                        size=size, bold=bold, row=int(row[begin]),
+                        size=size, bold=bold, row=rows[n],
                     )
                 )  # fmt: skip
             else:
-                lines.append(TextLine(text, row=int(row[begin])))
+                lines.append(TextLine(text, row=rows[n]))
         return lines
 
     def _look(self, at: int) -> tuple[float, bool]:
