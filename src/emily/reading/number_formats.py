@@ -106,9 +106,11 @@ def shown_number(number: float, code: str, *, from_1904: bool = False) -> str:
         code: the format (ECMA-376, 18.8.31); empty for none.
         from_1904: whether days are counted from 1904-01-01, not from 1900-01-01.
     """
+    if not code:
+        return _plain(number)
     if number != number or number in {float("inf"), float("-inf")}:
         return str(number)
-    sections = _sections(code) if code else (_Section(),)
+    sections = _sections(code)
     chosen = sections[0]
     negative = number < 0
     if negative and len(sections) > 1:

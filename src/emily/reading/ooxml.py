@@ -15,12 +15,13 @@ from lxml import etree
 from emily.errors import LimitExceeded, ReadingError
 from emily.reading.pages import Facts
 
-__all__ = ["Container", "attribute", "local"]
+__all__ = ["Container", "attribute", "declares_entities", "local"]
 
 _MOST_PARTS = 20_000
 _MOST_PART_MB = 200
 _MOST_RATIO = 200  # of sizes unpacked and packed; ordinary Office XML stays below 60
 _SUSPECT_MB = 20  # smaller parts may have any ratio
+_ENTITY = tuple("<!ENTITY".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
 _MEDIA = frozenset({
     "png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "emf", "wmf", "svg", "wdp", "mp4", "mov",
     "avi", "wmv", "mp3", "wav", "m4a", "bin", "ttf", "odttf", "fntdata",
@@ -119,6 +120,10 @@ class Container:
             ReadingError: the part is missing, damaged, declares entities or is no XML.
         """
         data = b"".join(self.chunks(name))
+        if declares_entities(data):  # in an attribute they would be expanded by the parser
+            raise ReadingError(
+                f"the part {name!r} declares entities, which Office never does: refused"
+            )
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, recover=True
         )
@@ -202,6 +207,11 @@ def _date(text: str | None) -> dt.date | None:
     except ValueError:
         return None
     return date if 1980 < date.year < 2200 else None
+
+
+def declares_entities(data: bytes) -> bool:
+    """Whether XML declares entities, told before it is parsed."""
+    return any(mark in data for mark in _ENTITY)
 
 
 def local(element: etree._Element) -> str:

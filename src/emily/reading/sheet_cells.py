@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import IO
 
 from lxml import etree
@@ -14,11 +15,12 @@ from lxml import etree
 from emily.errors import LimitExceeded, ReadingError
 from emily.reading.limits import MOST_CHARACTERS
 from emily.reading.number_formats import BUILT_IN, shown_number
-from emily.reading.ooxml import Container, attribute, local
+from emily.reading.ooxml import Container, attribute, declares_entities, local
 from emily.reading.source import tidy
 
 __all__ = ["Book", "Row", "cell_place", "rows_of"]
 
+_ENTITIES = "the part {!r} declares entities, which Office never does: refused"
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _HEX = re.compile("_x([0-9A-Fa-f]{4})_")
 
@@ -78,16 +80,20 @@ class Book:
 class _Stream(io.RawIOBase):
     """A part of the container as a file that lxml reads from."""
 
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
+    def __init__(self, container: Container, path: str) -> None:
+        self._path = path
+        self._chunks = container.chunks(path)
         self._rest = b""
+        self._tail = b""
 
     def read(self, size: int = -1) -> bytes:
         while not self._rest:
             piece = next(self._chunks, None)
             if piece is None:
                 return b""
-            self._rest = piece
+            if declares_entities(self._tail + piece):
+                raise ReadingError(_ENTITIES.format(self._path))
+            self._rest, self._tail = piece, piece[-20:]
         size = len(self._rest) if size is None or size < 0 else size
         data, self._rest = self._rest[:size], self._rest[size:]
         return data
@@ -99,7 +105,7 @@ def _elements(container: Container, path: str, names: tuple[str, ...]) -> Iterat
     Raises:
         ReadingError: the part is missing, damaged, declares entities or is no XML.
     """
-    stream: IO[bytes] = _Stream(container.chunks(path))  # type: ignore[assignment]
+    stream: IO[bytes] = _Stream(container, path)  # type: ignore[assignment]
     checked = False
     try:
         for event, element in etree.iterparse(
@@ -115,9 +121,7 @@ def _elements(container: Container, path: str, names: tuple[str, ...]) -> Iterat
             if not checked:
                 checked = True
                 if element.getroottree().docinfo.internalDTD is not None:
-                    raise ReadingError(
-                        f"the part {path!r} declares entities, which Office never does: refused"
-                    )
+                    raise ReadingError(_ENTITIES.format(path))
             if event == "end":
                 yield element
                 element.clear()
@@ -183,13 +187,16 @@ def _code(number: str, own: dict[str, str]) -> str:
 
 def cell_place(reference: str) -> tuple[int, int] | None:
     """Row (1-based) and column (0-based) of a reference such as ``B3``."""
-    match = _REFERENCE.fullmatch(reference.replace("$", "").upper())
-    if match is None:
-        return None
+    match = _REFERENCE.fullmatch(reference)
+    return None if match is None else (int(match[2]), _column(match[1]))
+
+
+@lru_cache(maxsize=20_000)
+def _column(letters: str) -> int:
     column = 0
-    for letter in match[1]:
+    for letter in letters:
         column = 26 * column + ord(letter) - 64
-    return int(match[2]), column - 1
+    return column - 1
 
 
 def rows_of(container: Container, path: str, book: Book) -> Iterator[Row]:
@@ -207,8 +214,8 @@ def rows_of(container: Container, path: str, book: Book) -> Iterator[Row]:
         for cell in element:
             if local(cell) != "c":
                 continue
-            place = cell_place(cell.get("r") or "")
-            column = column + 1 if place is None else place[1]
+            match = _REFERENCE.fullmatch(cell.get("r") or "")
+            column = column + 1 if match is None else _column(match[1])
             text = _cell(cell, book, path)
             if text:
                 cells[column] = text
