@@ -45,7 +45,7 @@ class Row:
     def add(self, name: str, given: Given) -> None:
         """Take what a tool gave."""
         self.given[name] = given
-        self.scores[name] = score(self.case.truth, given.text)
+        self.scores[name] = score(self.case.truth, given.text, given.cells)
 
     def better(self) -> list[tuple[str, str, float]]:
         """Where another tool is better than Emily: tool, figure and by how much, worst first."""

@@ -24,14 +24,14 @@ MOST_ORDERED = 20_000
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _PICTURE = re.compile(r"\[(?:picture, [a-z A-Z]+|/picture)\]")
 _TARGET = re.compile(
-    r"(!?\[(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*\])\((?:<[^<>]*>|[^()\s]|\([^()]*\))*(?:\s+\"[^\"]*\")?\)"
+    r"(!?\[(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*\])\((?:<[^<>]*>|[^()\s]|\([^()]*\))*(?:\s+\"(?:[^\"\\]|\\.)*\")?\)"
 )
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:?")
 _AUTOLINK = re.compile(r"<((?:https?|ftp|mailto|file):[^<>\s]*|[^<>\s@]+@[^<>\s@]+)>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<\?[^<>]*\?>|<![A-Za-z\[][^<>]*>")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LEADER = re.compile(r"(?m)^[ \t>#|]*(?:[-*+•‣◦▪–·][ \t]+)?")
-_NUMBER = re.compile(r"(?m)^\(?(?:\d{1,3}|[A-Za-z]|[ivxlcIVXLC]{1,6})[.)][ \t]+")
+_NUMBER = re.compile(r"(?m)^\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxlcIVXLC]{1,6})[.)][ \t]+")
 _BOX = re.compile(r"\[[ xX]\](?!\()|[☐☑☒]")
 _HEADING = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+(?:\d+(?:\.\d+)*[.)]?[ \t]+)?")
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```+|~~~+)[ \t]*\{?[\w.+# -]*\}?[ \t]*$")
@@ -101,7 +101,7 @@ def plain(text: str) -> str:
     text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
     text = _COMMENT.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = _FORMULA.sub(" ", _FENCE.sub(" ", _PICTURE.sub(" ", text)))
-    text = _TARGET.sub(r"\1 ", text)
+    text = _TARGET.sub(r"\1 ", _TARGET.sub(r"\1 ", text))  # a picture in a link
     text = _FOOTNOTE.sub(" ", text)
     text = _AUTOLINK.sub(r" \1 ", text)
     text = _TAG.sub(_gap, text)
@@ -144,12 +144,13 @@ def normal(cell: str) -> str:
     return " ".join(words(cell))
 
 
-def score(truth: Truth, text: str | None) -> Score:
+def score(truth: Truth, text: str | None, more: Iterable[str] = ()) -> Score:
     """Compare what a tool says with the truth.
 
     Args:
         truth: of the file; with at least one word.
         text: what the tool says; ``None`` where it failed, which counts as nothing.
+        more: cells of tables that it marks otherwise than in Markdown or HTML.
     """
     asked = words(truth.text)
     given = words(text or "")
@@ -165,7 +166,7 @@ def score(truth: Truth, text: str | None) -> Score:
     order = _order(asked, given, surplus)
     if truth.also is not None:
         order = max(order, _order(words(truth.also), given, surplus))
-    return Score(recall, precision, order, _cell_recall(truth, text or ""))
+    return Score(recall, precision, order, _cell_recall(truth, text or "", more))
 
 
 def difference(truth: Truth, text: str) -> tuple[Counter[str], Counter[str]]:
@@ -203,10 +204,10 @@ def _order(asked: Sequence[str], given: Sequence[str], free: Counter[str]) -> fl
     return 1 - (distance - freed) / longest if longest else 1.0
 
 
-def _cell_recall(truth: Truth, text: str) -> float | None:
+def _cell_recall(truth: Truth, text: str, more: Iterable[str]) -> float | None:
     if truth.cells is None:
         return None
     wanted = Counter(shown for cell in truth.cells if (shown := normal(cell)))
     if not wanted:
         return None
-    return (wanted & Counter(cells(text))).total() / wanted.total()
+    return (wanted & Counter([*cells(text), *map(normal, more)])).total() / wanted.total()

@@ -64,7 +64,7 @@ def load_unstructured() -> Read:
     blank = spacy.blank("en")
     blank.add_pipe("sentencizer")
     tokenize._load_spacy_model = lambda: blank
-    modules = {"html": "html", "htm": "html", "txt": "text", "xls": "xlsx", "tsv": "tsv"}
+    modules = {"html": "html", "htm": "html", "txt": "text", "xls": "xlsx", "eml": "email"}
     known: dict[str, Callable[..., list]] = {}
 
     def partition(kind: str) -> Callable[..., list]:

@@ -9,16 +9,19 @@ structure of mail (Python's ``email``).
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import email
 import email.policy
 import io
 import json
 import posixpath
 import re
+import struct
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -32,6 +35,7 @@ _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _SILENT = {"script", "style", "template", "noscript", "head", "svg", "math"}
+_OF_THE_SITE = {"nav", "button", "select", "ix:header"}
 _INLINE = {
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em",
     "font", "i", "ins", "kbd", "mark", "q", "ruby", "s", "samp", "small", "span", "strike",
@@ -225,8 +229,9 @@ def _odf(path: Path) -> Runs:
         value
         for element in body.iter()
         for key, value in element.attrib.items()
-        if key.rpartition("}")[2] in ("name", "title")
+        if key.rpartition("}")[2] in ("name", "title", "label", "value", "current-value")
     ]
+    beside += ["footnote endnote note"] * sum(1 for _ in body.iter("{*}note"))
     cells = [
         " ".join(text for text, aside in _odf_lines(cell) if not aside)
         for cell in body.iter("{*}table-cell")
@@ -276,13 +281,25 @@ def _html_runs(data: bytes | str) -> Runs:
         for key, value in element.attrib.items()
         if key in ("alt", "title", "content", "value", "placeholder", "href", "aria-label")
     ]
-    beside += [str(text) for element in document.iter("noscript") for text in element.itertext()]
+    for element in document.iter():
+        if element.tag in ("noscript", "math") or _unseen(element):
+            beside += [str(text) for text in element.itertext()]
     return Runs("".join(lines), tuple(_html_cells(document)), tuple(beside))
+
+
+def _unseen(element: etree._Element) -> bool:
+    """Whether an element is a site's own: its navigation, its buttons, or not shown at all."""
+    return (
+        element.tag in _OF_THE_SITE
+        or element.get("hidden") is not None
+        or element.get("role") == "navigation"
+        or re.search(r"display:\s*none", element.get("style") or "") is not None
+    )
 
 
 def _html_text(element: etree._Element, into: list[str]) -> None:
     tag = element.tag
-    if not isinstance(tag, str) or tag in _SILENT:
+    if not isinstance(tag, str) or tag in _SILENT or _unseen(element):
         return
     block = tag not in _INLINE
     into.append("\n" if block else "")
@@ -323,6 +340,7 @@ def _epub(path: Path) -> Runs:
         items = {item.get("id"): item for item in book.iter("{*}item")}
         parts = []
         beside = [str(text) for text in next(book.iter("{*}metadata")).itertext()]
+        beside.append("title authors author language publisher date description identifier")
         for entry in book.iter("{*}itemref"):
             item = items[entry.get("idref")]
             name = posixpath.normpath(
@@ -412,7 +430,20 @@ def _xml(path: Path) -> Runs:
     beside = [name for element in root.iter() if (name := _local(element))]
     beside += [str(value) for element in root.iter() for value in element.attrib.values()]
     beside += [key.rpartition("}")[2] for element in root.iter() for key in element.attrib]
-    return Runs("\n".join(str(text) for text in root.itertext()), (), tuple(beside))
+    parts: list[str] = []
+    _xml_text(root, parts)
+    return Runs("".join(parts), (), tuple(beside))
+
+
+def _xml_text(element: etree._Element, into: list[str]) -> None:
+    """An element in the middle of a sentence parts no words; one among elements alone does."""
+    mixed = any((text or "").strip() for text in [element.text, *(one.tail for one in element)])
+    into.append(element.text or "" if isinstance(element.tag, str) else "")
+    for child in element:
+        into.append("" if mixed else "\n")
+        _xml_text(child, into)
+        into.append("" if mixed else "\n")
+        into.append(child.tail or "")
 
 
 def _json(path: Path) -> Runs:
@@ -449,17 +480,45 @@ def _notebook(path: Path) -> Runs:
 # Mail
 
 
+_MAIL_LABELS = "From To Cc Bcc Subject Date Sent Reply-To Sender Attachments Email Message Content"
+
+
+def _iso(date: str) -> str:
+    """A date of a header as ISO 8601, which is what some readers show."""
+    try:
+        return parsedate_to_datetime(date).isoformat(" ")
+    except (ValueError, TypeError, IndexError):
+        return ""
+
+
+def _times(properties: bytes) -> list[str]:
+    """The times among the properties of an Outlook message ([MS-OXMSG] 2.4), as ISO 8601."""
+    found = []
+    for place in range(32, len(properties) - 15, 16):
+        kind, _, ticks = struct.unpack_from("<I4sQ", properties, place)
+        if kind & 0xFFFF == 0x40 and ticks:
+            time = dt.datetime(1601, 1, 1) + dt.timedelta(microseconds=ticks // 10)
+            found.append(f"{time.isoformat(' ')} 00 00")
+    return found
+
+
 def _eml(path: Path) -> Runs | None:
     data = path.read_bytes()
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        data = data.decode("utf-16").encode()
     message = email.message_from_bytes(data, policy=email.policy.default)
     beside = [f"{name} {value}" for name, value in message.items()]
-    beside += ["From To Cc Bcc Subject Date Sent Reply-To Sender Attachments"]
+    head = re.split(rb"\r?\n\r?\n", data, maxsplit=1)[0].decode("utf-8", "replace")
+    beside += [head, re.sub(r"(\d)[T:](?=\d)", r"\1 ", head)]
+    beside += [_MAIL_LABELS, *(_iso(str(value)) for value in message.get_all("Date", []))]
     chosen: list[str] = []
     cells: tuple[str, ...] = ()
     body = message.get_body(("plain", "html"))
     for part in message.walk():
         if part.get_content_maintype() != "text":
             beside.append(str(part.get_filename() or ""))
+            if part.get_content_maintype() == "message":  # a report, or a mail inside of the mail
+                beside.append(part.as_bytes().decode("utf-8", "replace"))
             continue
         text = str(part.get_content())
         page = _html_runs(text) if part.get_content_subtype() == "html" and text.strip() else None
@@ -488,7 +547,8 @@ def _msg(path: Path) -> Runs | None:
         for entry in container.listdir():
             if entry[-1].startswith("__substg1.0_") and entry[-1].endswith("001F"):
                 beside.append(container.openstream(entry).read().decode("utf-16-le", "replace"))
-    beside.append("From To Cc Bcc Subject Date Sent Attachments")
+        times = _times(container.openstream("__properties_version1.0").read())
+    beside += [_MAIL_LABELS, *times]
     return Runs(text, (), tuple(beside)) if text else None
 
 

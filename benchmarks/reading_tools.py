@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from emily.errors import ReadingError
+from emily.reading.pages import Page
 from emily.reading.reader import Reader
 
 __all__ = ["READS", "Emily", "Given", "Tool", "started"]
@@ -33,16 +35,24 @@ READS = {
 }  # fmt: skip
 """The formats that each tool says it reads with what is installed (no LibreOffice, no OCR)."""
 
+_EDITION = 1  # raised when the runner makes something else of a file, so that all is read anew
 _RUNNER = Path(__file__).with_name("reading_runner.py")
 SECONDS, MEMORY_MB, FILE_MB = 60, 3072, 512
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a reader gave for a file: its text, or ``None`` and why."""
+    """What a reader gave for a file: its text, or ``None`` and why.
+
+    Attributes:
+        text: with tables as Markdown or HTML.
+        problem: why there is none.
+        cells: of tables that are marked in the text by their lines, as CSV is.
+    """
 
     text: str | None
     problem: str | None = None
+    cells: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -88,11 +98,10 @@ class Tool:
             path: the file.
             kind: its format, one of those that the tool reads.
         """
-        runner = hashlib.sha256(_RUNNER.read_bytes()).hexdigest()[:8]
         digest = hashlib.sha256(path.read_bytes()).hexdigest()[:24]
         suffix = path.suffix.lower()[1:]
         kept = (
-            self.cache / f"{self.name}-{self.version}-{runner}" / f"{digest}-{kind}-{suffix}.json"
+            self.cache / f"{self.name}-{self.version}-{_EDITION}" / f"{digest}-{kind}-{suffix}.json"
         )
         if not kept.is_file():
             sent = suffix if kind in ("csv", "html") and suffix in ("tsv", "htm") else kind
@@ -140,11 +149,25 @@ class Emily:
         except ReadingError as error:
             return Given(None, f"{type(error).__name__}: {error}")
         self._reader.release(reading)
-        return Given("\n\n".join(page.text for page in reading.pages))
+        cells: tuple[str, ...] = ()
+        if reading.kind == "csv":
+            cells = tuple(cell for page in reading.pages for cell in _marked(page))
+        return Given("\n\n".join(page.text for page in reading.pages), cells=cells)
 
     async def close(self) -> None:
         """End the worker."""
         await self._reader.close()
+
+
+def _marked(page: Page) -> Iterator[str]:
+    """The cells of the tables that a page of CSV marks by their lines."""
+    lines = page.text.split("\n")
+    for table in page.tables:
+        spans = [*([table.header] if table.header else []), *table.rows]
+        rows = ["\n".join(lines[first : last + 1]) for first, last in spans]
+        mark = max(",;\t|", key="".join(rows).count)
+        for row in csv.reader(rows, delimiter=mark):
+            yield from row
 
 
 def started(names: Iterable[str], environment: Path | None, cache: Path) -> list[Tool]:
