@@ -12,6 +12,7 @@ __all__ = ["Line", "confidence", "page_text"]
 _LEAST_COLUMN = 6  # lines on each side of a gutter
 _LEAST_WIDTH = 0.45  # of its room that a side's median line takes; the cells of a table take less
 _CELL_GAP = 1.0  # times the height of a line; a detector seldom parts the words of a line so far
+_FOOT_GAP = 0.6  # times its height that a page's foot keeps from what stands above
 _MOST_SPLITS = 2  # of a page into columns, one within the other: up to four columns
 
 
@@ -119,16 +120,29 @@ def _gutter(lines: list[Line], depth: int) -> tuple[list[Line], float] | None:
     do not.
     """
     left, right = min(p.left for p in lines), max(p.right for p in lines)
-    for step in range(20, 81):
-        x = left + (right - left) * step / 100
+    fewest: int | None = None
+    places: list[float] = []  # where the fewest lines cross
+    for step in range(40, 161):
+        x = left + (right - left) * step / 200
         first = [p for p in lines if p.right <= x]
         second = [p for p in lines if p.left >= x]
         few = min(len(first), len(second))
-        if few < _LEAST_COLUMN or len(lines) - len(first) - len(second) > few / 2:
+        crossing = len(lines) - len(first) - len(second)
+        if few < _LEAST_COLUMN or crossing > few / 2 or (fewest is not None and crossing > fewest):
             continue
         if _fills(first, x - left, depth) and _fills(second, right - x, depth):
-            return [p for p in lines if p.left < x < p.right], x
-    return None
+            places = [*places, x] if crossing == fewest else [x]
+            fewest = crossing
+    if not places:
+        return None
+    x = places[0]  # of several gutters the leftmost, in its middle
+    step_wide = (right - left) / 200
+    for place in places[1:]:
+        if place - x > 1.5 * step_wide:
+            break
+        x = place
+    x = (places[0] + x) / 2
+    return [p for p in lines if p.left < x < p.right], x
 
 
 def _fills(side: list[Line], room: float, depth: int) -> bool:
@@ -138,13 +152,24 @@ def _fills(side: list[Line], room: float, depth: int) -> bool:
     return depth < _MOST_SPLITS and _gutter(side, depth + 1) is not None
 
 
+def _foot(side: list[Line], other: list[Line]) -> list[Line]:
+    """A line at a page's foot: alone below both columns, and parted from its own."""
+    if len(side) < 3 or not other:
+        return []
+    *_, before, last = sorted(side, key=lambda piece: piece.middle)
+    end = max(before.bottom, *(piece.bottom for piece in other))
+    return [last] if last.top - end > _FOOT_GAP * last.height else []
+
+
 def _bands(lines: list[Line], crossing: list[Line], x: float) -> list[list[Line]]:
     """Between lines that cross the gutter (headings), the left column and then the right."""
     groups: list[list[Line]] = []
     tops = sorted(p.middle for p in crossing)
     edges = [float("-inf"), *tops, float("inf")]
     for above, below in itertools.pairwise(edges):
-        band = [p for p in lines if above < p.middle < below and p not in crossing]
-        groups += [[p for p in band if p.right <= x], [p for p in band if p.left >= x]]
+        band = [p for p in lines if above < p.middle <= below and p not in crossing]
+        first, second = [p for p in band if p.right <= x], [p for p in band if p.left >= x]
+        foot = _foot(first, second) or _foot(second, first) if below == edges[-1] else []
+        groups += [[p for p in side if p not in foot] for side in (first, second)] + [foot]
         groups.append([p for p in crossing if p.middle == below])
     return [group for group in groups if group]

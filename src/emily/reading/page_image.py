@@ -25,6 +25,8 @@ _SMALL = 1000  # pixels of the longer side of the copy that is looked at
 _LEAST_INK = 400  # pixels of the copy below which nothing is told from a page's ink
 _MOST_SKEW = 8.0  # degrees; more is no carelessness at the scanner
 _LEAST_SKEW = 0.25  # degrees; less moves the ends of a line by less than half of its height
+_LEAST_PALE = 15  # grey levels between ink and paper below which there is no print
+_MOST_PALE = 70  # below which small print is overlooked; good print has 150 and more
 _FAX_SIDE = 2400  # pixels of the longer side up to which a picture in two tones is doubled
 
 
@@ -77,6 +79,8 @@ def prepared(image: Image) -> Image:
         if light is not None:
             page, changed = _evened(page, light), True
             small, scale = _small(page)
+        if (levels := _pale(small)) is not None:
+            page, changed = _spread(page, *levels), True
     ink = _ink(small)
     if lines_stand(ink):
         page, changed = np.ascontiguousarray(np.rot90(page)), True
@@ -232,6 +236,24 @@ def _evened(page: NDArray[np.uint8], light: NDArray[np.float32]) -> NDArray[np.u
     even = cv2.divide(grey.astype(np.float32), np.maximum(paper, 1), scale=235)
     plain = np.clip(even, 0, 255).astype(np.uint8)
     return np.asarray(cv2.cvtColor(plain, cv2.COLOR_GRAY2RGB), np.uint8)
+
+
+def _pale(small: Grey) -> tuple[float, float] | None:
+    """The grey levels of ink and paper where they are near to each other; else ``None``."""
+    paper = float(np.median(small))
+    ink = float(np.percentile(small, 0.5))
+    if not _LEAST_PALE < paper - ink < _MOST_PALE:
+        return None
+    return ink, paper
+
+
+def _spread(page: NDArray[np.uint8], ink: float, paper: float) -> NDArray[np.uint8]:
+    """A pale page with its ink dark and its paper bright."""
+    import cv2
+
+    scale = 180 / (paper - ink)
+    table = np.clip((np.arange(256) - ink) * scale + 60, 0, 255).astype(np.uint8)
+    return np.asarray(cv2.LUT(cv2.GaussianBlur(page, (0, 0), 0.7), table), np.uint8)
 
 
 def _ink(small: Grey) -> Grey:
