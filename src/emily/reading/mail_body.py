@@ -13,7 +13,7 @@ from emily.reading.mime import Part, parse, uudecoded
 from emily.reading.pages import Table
 from emily.reading.signed import unwrap
 from emily.reading.source import tidy
-from emily.reading.web import html_text
+from emily.reading.web import html_text, inline_picture
 
 __all__ = ["MAILS", "Body", "read_body", "shifted"]
 
@@ -30,6 +30,7 @@ _SIGNATURES = frozenset({
     "application/pgp-keys",
 })  # fmt: skip
 _SMIME = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
+_TNEF = frozenset({"application/ms-tnef", "application/vnd.ms-tnef"})
 _CALENDARS = frozenset({"text/calendar", "application/ics"})
 _REPORTS = frozenset({"message/delivery-status", "message/disposition-notification"})
 _TEXTS = frozenset({"text/plain", "text/enriched", "text/richtext", "text/markdown", "text/html"})
@@ -38,11 +39,11 @@ _NO_CONTENT = frozenset({
 })  # fmt: skip
 _PGP = re.compile(r"-----BEGIN PGP MESSAGE-----.*?(?:-----END PGP MESSAGE-----|\Z)", re.DOTALL)
 _PGP_SIGNED = re.compile(
-    r"-----BEGIN PGP SIGNED MESSAGE-----[ \t]*\n(?:[A-Za-z-]+: .*\n)*\n?(.*?)\n?"
+    r"-----BEGIN PGP SIGNED MESSAGE-----[ \t]*\n(?:[A-Za-z-]+: [^\n]*\n)*\n?(.*?)\n?"
     r"(?:-----BEGIN PGP SIGNATURE-----.*?(?:-----END PGP SIGNATURE-----|\Z)|\Z)",
     re.DOTALL,
 )
-_UU = re.compile(r"(?m)^begin [0-7]{3,4} (\S[^\n]*)\n((?:[!-`][^\n]{0,90}\n)+)")
+_UU = re.compile(r"(?m)^begin [0-7]{3,4} (\S[^\n]*)\n((?:[ -`][^\n]{0,90}\n)+)end[ \t]*(?:\n|\Z)")
 _MARKERS = re.compile(r"\[cid:\s*([^\]\s]+)\s*\]|\[image: ?([^\]\n]*)\]", re.IGNORECASE)
 _META = re.compile(rb"<meta[^>]{1,300}charset\s*=\s*[\"']?\s*([a-z0-9_.:-]+)", re.IGNORECASE)
 _MOST_NESTED = 8  # signed content inside of signed content
@@ -170,7 +171,8 @@ class _Walk:
         events: list[_Piece] = []
         before, after = self._any_text, False
         for child in part.parts:
-            self._any_text = before  # each says the same
+            # Each says the same; a calendar only describes what no other form of it does.
+            self._any_text = after if child.kind in _CALENDARS else before
             pieces = [piece for piece in self._read(child) if piece.text.strip()]
             if child.kind in _CALENDARS:
                 events += pieces
@@ -211,6 +213,10 @@ class _Walk:
             yield _Piece("\n".join(event_lines(text, described=not self._any_text)))
         elif self._is_text(part):
             yield self._html(part) if kind == "text/html" else self._plain(part)
+        elif kind in _TNEF or name == "winmail.dat":
+            self._body.warnings.append(
+                f"What is packed in {part.name or 'winmail.dat'} (TNEF, Outlook's own) is not read."
+            )
         elif part.end > part.start:
             self._body.files.append(part)
 
@@ -265,12 +271,11 @@ class _Walk:
 
     def _unpack(self, found: re.Match[str]) -> str:
         """Put a uuencoded file aside; text that only begins like one stays."""
-        block, end, rest = found[2].partition("\nend\n")
-        data = uudecoded(block.encode("ascii", "replace")) if end else b""
+        data = uudecoded(found[2].encode("ascii", "replace"))
         if not data:
             return found[0]
         self._body.made.append((" ".join(found[1].split()), data))
-        return rest
+        return ""
 
     def _html(self, part: Part) -> _Piece:
         if not part.parameter("charset"):
@@ -283,6 +288,9 @@ class _Walk:
         pictures: list[tuple[Part, list[str]]] = []
 
         def picture(src: str) -> list[str]:
+            held = inline_picture(src)
+            if held is not None:
+                return self._pictures(held)
             found = self._by_place.get(src.strip()) or self._by_place.get(
                 re.sub(r"(?i)\Acid:", "cid:", src.strip())
             )
@@ -315,7 +323,8 @@ def _put(plain: list[_Piece], pictures: list[tuple[Part, list[str]]]) -> None:
             part, lines = item
             if (found[1] and part.content_id == found[1]) or (found[2] and part.name == found[2]):
                 left.remove(item)
-                return "\n".join(["", *lines, ""]) if lines else ""
+                said = f"{found[0]}\n" if found[2] else ""  # a name may tell something, an id none
+                return "\n".join([said, *lines, ""]) if lines else said
         return found[0]
 
     for piece in plain:

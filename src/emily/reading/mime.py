@@ -23,6 +23,7 @@ _MOST_PARTS = 10_000
 _MOST_HEAD = 1 << 20  # bytes of headers of one part
 _PIECE = 3 << 20  # bytes of a transfer encoding that are decoded at once
 _FIELD = re.compile(rb"([!-9;-~]{1,200})[ \t]*:")
+_BLANK_LINE = re.compile(rb"\n\r?\n")
 _CONTINUED = re.compile(rb"[ \t]+[^\s]|[!-9;-~]{1,200}[ \t]*:")
 _ENVELOPE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:>?From (?!:)[^\r\n]*(?:\r?\n|\Z))*")
 _GUESSED = re.compile(rb"(?m)^--([^\s\"]{1,200})[ \t]*\r?\n(?=content-[a-z-]+[ \t]*:)", re.I)
@@ -207,6 +208,8 @@ def _part(data: bytes, start: int, end: int, default: str) -> Part:
     part = Part(_headers(fields), data, min(body, end), end, _default=default)
     if body - start >= _MOST_HEAD:
         part.lost.append("Its headers are longer than 1 MiB; the rest of them is not read.")
+        blank = _BLANK_LINE.search(data, body, end)
+        part.start = blank.end() if blank else end
     return part
 
 
