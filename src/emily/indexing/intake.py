@@ -132,7 +132,9 @@ class Intake:
                 self._reader.release(reading)
                 await asyncio.sleep(_PAUSE_SECONDS)
         except PasswordRequired as error:
-            return await self._failed(facts, str(error), "needs a password")
+            return await self._failed(
+                facts, f"{error}. Give it: emily add FILE --password", "needs a password"
+            )
         except (UnsupportedKind, EmptyDocument) as error:
             if enclosure is not None:  # a signature, a film: nobody's mistake, and said
                 shown, outer = _shown(facts), _inside(facts)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from PIL import Image, ImageDraw
+from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 from tests.fakes import WordsEmbedder
 from tests.integration.brain.conftest import OpenBrain
@@ -262,6 +263,42 @@ async def test_an_ocr_engine_that_does_not_load(brain: Brain, folder: Path) -> N
         checks = {check.name: check for check in await brain.doctor()}
         assert not checks["ocr"].ok
         assert checks["ocr"].help
+
+
+@pytest.mark.parametrize(
+    ("part", "url"),
+    [
+        ("vision model", "http://127.0.0.1:9"),
+        ("consent to a server elsewhere", "http://vision.example.org:9"),
+    ],
+)
+async def test_vision(
+    open_brain: OpenBrain, write: Write, folder: Path, part: str, url: str
+) -> None:
+    brain = await open_brain(ocr=False, vision="ollama", vision_url=url)
+    scanned_page().save(folder / "scan.png")
+    note = write("note.txt", "La caldaia perde acqua.")
+    scan, added = (await brain.add([folder / "scan.png", note])).files
+    assert (scan.outcome, added.outcome) == ("failed", "added")
+    reads(part, scan.reason)
+    check = next(check for check in await brain.doctor() if check.name == "vision")
+    assert not check.ok
+    assert check.help
+    assert (await brain.search("caldaia")).results
+
+
+async def test_password(brain: Brain, folder: Path, write: Write) -> None:
+    path = folder / "closed.pdf"
+    canvas = Canvas(str(path), encrypt=StandardEncryption("s3cret", "owner", strength=128))
+    canvas.drawString(72, 700, "Il canone è di 950 euro al mese.")
+    canvas.save()
+    note = write("note.txt", "La caldaia perde acqua.")
+    closed, added = (await brain.add([path, note])).files
+    assert (closed.outcome, closed.state, added.outcome) == ("failed", "needs a password", "added")
+    reads("password of a file", closed.reason)
+    (opened,) = (await brain.add([path], passwords=["wrong", "s3cret"])).files
+    assert (opened.outcome, opened.state) == ("added", "read")
+    assert (await brain.search("canone euro")).results[0].document.name == "closed.pdf"
 
 
 async def test_original_files(brain: Brain, write: Write) -> None:
