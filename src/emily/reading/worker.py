@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _PIECE = 1 << 20  # bytes of an enclosed file in one frame
+_MOST_BROKEN = 100  # files inside of a file whose problems are told one by one
 _SPARE = 0.85  # part of the time limit after which no further page is given to OCR
 
 
@@ -141,7 +142,7 @@ class _Worker:
     def _send_enclosed(self, draft: Draft) -> list[str]:
         """Hand over the files inside of the file; warnings about those that are left out."""
         warnings: list[str] = []
-        size = 0
+        size = broken = 0
         for count, enclosed in enumerate(draft.enclosed, 1):
             if count > MOST_ENCLOSED:
                 warnings.append(f"Only the first {MOST_ENCLOSED:,} files inside of it are read.")
@@ -163,13 +164,17 @@ class _Worker:
                 problem = str(error)
             self.send({"type": "enclosed_end", "problem": problem})
             if problem is not None:
-                warnings.append(f"{name} inside of it is not read: {problem}.")
+                broken += 1
+                if broken <= _MOST_BROKEN:
+                    warnings.append(f"{name} inside of it is not read: {problem}.")
             if size > self._most_enclosed:
                 warnings.append(
                     f"At most {self._most_enclosed >> 20:,} MiB are unpacked from one file; "
                     "what follows is left out."
                 )
                 break
+        if broken > _MOST_BROKEN:
+            warnings.append(f"{broken - _MOST_BROKEN:,} more files inside of it are not read.")
         return warnings
 
     def _known(self, digest: bytes) -> PictureReading | None:
