@@ -78,7 +78,7 @@ def _record(element: etree._Element) -> Any:
     it is no text.
     """
     found: dict[str, Any] = {}
-    text = " ".join(tidy(element.text or "").split())
+    text = _words(element.text)
     if text:
         found[""] = element.text if "<" in text else text
     for key, value in element.attrib.items():
@@ -92,15 +92,25 @@ def _record(element: etree._Element) -> Any:
         inner, name = _record(child), local(child)
         if name in found:
             before = found[name]
-            found[name] = [*before, inner] if isinstance(before, list) else [before, inner]
+            if isinstance(before, list):
+                before.append(inner)
+            else:
+                found[name] = [before, inner]
         else:
             found[name] = inner
-        tail = " ".join(tidy(child.tail or "").split())
+        tail = _words(child.tail)
         if tail:
             found[""] = f"{found.get('', '')} {tail}".strip()
     if set(found) <= {""}:
         return found.get("", "")
     return found
+
+
+def _words(text: str | None) -> str:
+    """A text on one line; most are short or blank, and there are many."""
+    if not text or text.isspace():
+        return ""
+    return text.strip() if text.isprintable() and "  " not in text else " ".join(tidy(text).split())
 
 
 def _unwrapped(record: Any) -> Any:

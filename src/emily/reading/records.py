@@ -103,7 +103,10 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    text = tidy(str(value))
+    text = str(value)
+    if text.isprintable() and "<" not in text:  # most are; the rest costs time
+        return text.strip()
+    text = tidy(text)
     if looks_like_html(text):
         text = html_text(text)[0]
     return text.replace("\0", "").strip()

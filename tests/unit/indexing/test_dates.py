@@ -164,7 +164,7 @@ def test_several_in_order() -> None:
     assert days("01/08/2024 31/12/2017") == ["2024-08-01", "2017-12-31"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.lists(
         st.sampled_from(
@@ -191,7 +191,7 @@ def test_nothing_fails_and_offsets_are_inside(text: str, language: str | None) -
     name_date(text, last_year=LAST)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.dates(dt.date(1900, 1, 1), dt.date(LAST, 12, 31)))
 def test_every_day_is_read_back(day: dt.date) -> None:
     month = MONTHS[day.month - 1]

@@ -112,7 +112,7 @@ def test_nothing_where_no_rule_is_sure(text: str) -> None:
     assert correspondents_in(text) == ()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

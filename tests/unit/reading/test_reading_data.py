@@ -317,7 +317,7 @@ def test_no_text(source: Make, content: str) -> None:
         read_xml(source(content.encode(), "x.xml"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.lists(
         st.sampled_from(
@@ -451,7 +451,7 @@ def test_encodings_of_json(source: Make, encoding: str) -> None:
     assert only(read_json(file)).text == "città: Forlì"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),

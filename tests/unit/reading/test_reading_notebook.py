@@ -221,7 +221,7 @@ ANYTHING = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(ANYTHING, ANYTHING)
 def test_nothing_fails(
     tmp_path_factory: pytest.TempPathFactory, cells: object, metadata: object
