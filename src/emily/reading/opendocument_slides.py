@@ -43,9 +43,12 @@ def read_odp(source: Source) -> Draft:
 def _pages(package: Package, slides: list[etree._Element], source: Source) -> Iterator[Page]:
     with package:
         styles = Styles(package.styles, package.content)
+        footers = _footers(package)
         for at, slide in enumerate(slides, 1):
             writer = TextWriter(package, styles, source.pictures, at)
-            _slide(writer, slide)
+            # What stands at the foot of every slide is read on the first that shows it.
+            footer = footers.pop(attribute(slide, "use-footer-name") or "", "")
+            _slide(writer, slide, footer)
             told = writer.told()
             text = writer.out.text()
             route: Route = "text" if text.strip() else "unread" if told else "blank"
@@ -59,7 +62,16 @@ def _pages(package: Package, slides: list[etree._Element], source: Source) -> It
             )
 
 
-def _slide(writer: TextWriter, slide: etree._Element) -> None:
+def _footers(package: Package) -> dict[str, str]:
+    """Texts for the foot of slides, by the name that slides use them by."""
+    return {
+        attribute(child, "name") or "": child.text or ""
+        for child in body_of(package, "presentation")
+        if local(child) == "footer-decl"
+    }
+
+
+def _slide(writer: TextWriter, slide: etree._Element, footer: str) -> None:
     titles: list[etree._Element] = []
     shapes: list[etree._Element] = []
     for shape in slide:
@@ -73,6 +85,7 @@ def _slide(writer: TextWriter, slide: etree._Element) -> None:
         if attribute(shape, "placeholder") != "true":
             writer.out.heading(writer.flat([shape]), 1)
     writer.blocks(shapes)
+    writer.out.paragraph(footer)
     for shape in slide:
         if local(shape) == "annotation":
             writer.comment(shape)

@@ -93,6 +93,7 @@ class RtfReader:
         self._length = 0
         self._pict: _Picture | None = None
         self._property = ""
+        self._value = ""
         self._author = ""
         self._instruction = ""
         self._date: dict[str, int] = {}
@@ -154,6 +155,8 @@ class RtfReader:
             self._end_flow(ended.flow)
         if ended.dest == "pict" and self._state.dest != "pict":
             self._end_picture()
+        if ended.dest == "value" and self._state.dest != "value":
+            self._end_property()
         if ended.dest in _TIMES and self._state.dest not in _TIMES:
             self._end_time(ended.dest)
         return not self._stack and self._begun
@@ -174,6 +177,12 @@ class RtfReader:
         data = pict.binary or _unhexed(digits)
         if data:
             self._state.flow.hang(self._picture(data))
+
+    def _end_property(self) -> None:
+        """A property of a shape, of which its description for those who cannot see it is kept."""
+        value, self._value = " ".join(self._value.split()), ""
+        if value and self._property.strip() == "wzDescription":
+            self._state.flow.hang([value])
 
     def _end_time(self, name: str) -> None:
         date, self._date = self._date, {}
@@ -247,8 +256,8 @@ class RtfReader:
                 self._author += text
             case "property":
                 self._property += text
-            case "value" if self._property.strip() == "wzDescription":
-                state.flow.hang([" ".join(text.split())] if text.strip() else [])
+            case "value":
+                self._value += text
 
     # Control words
 
