@@ -36,6 +36,7 @@ SCANNED_BELOW = 16
 
 _SPARSE_BELOW = 200  # characters; with so few, a picture that fills the page is read as well
 _BETTER = 1.5  # times the characters that OCR must find there: else the layer had them all
+_STACKED = 0.6  # share of letters that stand one below the other
 _SCALE = 2.0  # pixels per point for OCR: 144 dpi
 _LEAST_SIDE, _MOST_SIDE = 1200, 3600  # pixels of the longer side, for stamps and for posters
 
@@ -168,7 +169,7 @@ class _Pages:
         added: list[str] = []
         with contextlib.suppress(pypdfium2.PdfiumError):
             added = typed_text(self._document, page)
-        garbage = is_garbage(plain)
+        garbage = is_garbage(plain) or found.stacked > _STACKED
         on_page = drawn(page, found.turn)
         solid = len("".join(plain.split())) + sum(map(len, added))
         laid = lay_out(found, on_page)

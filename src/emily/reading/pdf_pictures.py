@@ -108,8 +108,7 @@ class PagePictures:
         """
         stored = _stored(picture.handle)
         item = ctypes.cast(picture.handle, raw.FPDF_PAGEOBJECT)
-        masked = bool(raw.FPDFPageObj_HasTransparency(item))
-        if not masked and _only_filter(picture.handle) == _JPEG and stored and _is_plain(stored):
+        if _only_filter(picture.handle) == _JPEG and stored and _is_plain(stored):
             return stored
         key = (
             hashlib.sha256(stored).digest(),
@@ -119,7 +118,7 @@ class PagePictures:
         if key in self._kept:
             return self._kept[key]
         image = pypdfium2.PdfImage(item, page=page, pdf=self._document)
-        bitmap = image.get_bitmap(render=masked, scale_to_original=True)
+        bitmap = image.get_bitmap(render=True, scale_to_original=True)
         found = _on_white(bitmap.to_pil())  # of its own memory, which goes with ``bitmap``
         if min(found.size) < LEAST_SIDE:
             return None

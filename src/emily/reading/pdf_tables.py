@@ -488,7 +488,8 @@ def _assigned(
         if max(over) > 0:  # over several columns: the first of them
             best = next(n for n, shown in enumerate(over) if shown > min(2.0, 0.5 * max(over)))
         best = max(best, least)
-        cells[best] = f"{cells[best]} {line.text}".strip()
+        parts = (line.text, cells[best]) if right_to_left(line.text) else (cells[best], line.text)
+        cells[best] = " ".join(filter(None, parts))
         least = best
     return cells
 

@@ -31,7 +31,7 @@ _BREAK = re.compile(f"[\r\n{_HYPHEN}]")
 _MOST_CHARACTERS = 400_000  # of a page; more are read without their places
 _BOLD = re.compile(r"bold|black|heavy|demi(?!talic)|[-,]bd|cmbx|CMSSBX", re.I)
 _FORCE_BOLD = 1 << 18  # ISO 32000-1, table 123
-_CONTROL = dict.fromkeys((*range(32), *range(127, 160)))
+_CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
 _UNPRINTED = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LAM_ALEF = re.compile("[\u0627\u0623\u0625\u0622]\u0644")
 _TWO_SCRIPTS = re.compile("(?<=[\u0590-\u08ff])(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u0590-\u08ff])")
@@ -75,6 +75,7 @@ class Segments:
         first: the first word of each stretch, and one past the last of all.
         turn: quarter turns clockwise by which the page was turned for its text to be upright.
         size: width and height of the page then.
+        stacked: share of the letters that stand one below the other, though each is upright.
     """
 
     words: list[str]
@@ -83,6 +84,7 @@ class Segments:
     first: list[int]
     turn: int
     size: tuple[float, float]
+    stacked: float = 0.0
 
     @classmethod
     def none(cls, page: Any) -> Segments:
@@ -130,7 +132,7 @@ class Layer:
         words = self._words(spans)
         lines = self._lines(words, boxes, ends[::2], spans, first, row)
         size = (height, width) if turn % 2 else (width, height)
-        return Segments(words, boxes, lines, first, turn, size)
+        return Segments(words, boxes, lines, first, turn, size, _stacked(words, boxes))
 
     def _words(self, spans: list[tuple[int, int]]) -> list[str]:
         text = self.text
@@ -143,7 +145,7 @@ class Layer:
             words = [without_ligatures(word) for word in words]
         if _UNPRINTED.search(text):
             # a bullet of a symbol font without names for its glyphs
-            words = [word.translate(_CONTROL) or "•" for word in words]
+            words = [word.translate(_CONTROL).strip() or "•" for word in words]
         if text is not self.text:
             words = [_TWO_SCRIPTS.sub(" ", word) for word in words]
         return words
@@ -298,9 +300,23 @@ def _stretches(boxes: NDArray[np.float32], row: NDArray[np.int64]) -> list[int]:
     gap = boxes[1:, 0] - boxes[:-1, 2]
     drop = np.abs(boxes[1:, 1] - boxes[:-1, 1])
     parted = (row[1:] != row[:-1]) | (gap > SPLIT * taller) | (drop > 0.9 * taller)
-    back = boxes[1:, 2] < boxes[:-1, 0]
-    parted |= back & (-gap > 4 * taller)  # to the left, but not as scripts from right to left do
+    parted |= boxes[:-1, 0] - boxes[1:, 2] > SPLIT * taller  # from right to left, or back
     return [0, *(np.flatnonzero(parted) + 1).tolist(), len(boxes)]
+
+
+def _stacked(words: list[str], boxes: NDArray[np.float32]) -> float:
+    """Share of the letters in words that are set letter below letter, as few titles are.
+
+    Scripts that are written downwards are left out.
+    """
+    length = np.fromiter(map(len, words), np.int64, len(words))
+    tall = (boxes[:, 3] - boxes[:, 1] > 2 * (boxes[:, 2] - boxes[:, 0])) & (length > 2)
+    if not tall.any() or 2 * length[tall].sum() < length.sum():
+        return 0.0
+    downwards = sum(max(words[at]) > "\u2e80" for at in np.flatnonzero(tall))
+    if 2 * downwards > int(tall.sum()):
+        return 0.0
+    return float(length[tall].sum() / length.sum())
 
 
 def _upright(boxes: NDArray[np.float32], at: NDArray[np.int64]) -> list[bool]:
