@@ -164,10 +164,9 @@ def items(*texts: str, style: str = "L1", more: str = "") -> str:
         ),
         (
             '<text:list text:style-name="L1"><text:list-header><text:p>bare</text:p>'
-            "</text:list-header>"(
-                '<text:list-item text:start-value="7"><text:p>seven</text:p></text:list-item>'
-                "</text:list>"
-            ),
+            "</text:list-header>"
+            '<text:list-item text:start-value="7"><text:p>seven</text:p></text:list-item>'
+            "</text:list>",
             "bare\n\n7. seven",
         ),
     ],
