@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from emily.errors import PasswordRequired, ReadingError
@@ -13,6 +13,7 @@ from emily.reading.mime import Part, parse, uudecoded
 from emily.reading.pages import Table
 from emily.reading.signed import unwrap
 from emily.reading.source import tidy
+from emily.reading.tnef import parts_of
 from emily.reading.web import html_text, inline_picture
 
 __all__ = ["MAILS", "Body", "read_body", "shifted"]
@@ -144,12 +145,16 @@ class _Walk:
 
     def read(self, mail: Part) -> Iterator[_Piece]:
         """The text of a mail, part by part."""
-        for part in mail.walk():
+        self._place(mail.walk())
+        yield from self._read(mail)
+
+    def _place(self, parts: Iterable[Part]) -> None:
+        """Note by what names HTML may refer to parts."""
+        for part in parts:
             self._body.warnings += part.lost
             for place in (f"cid:{part.content_id}", part.get("content-location").strip()):
                 if place not in {"", "cid:"}:
                     self._by_place.setdefault(place, part)
-        yield from self._read(mail)
 
     def _read(self, part: Part) -> Iterator[_Piece]:
         kind = part.kind
@@ -214,9 +219,7 @@ class _Walk:
         elif self._is_text(part):
             yield self._html(part) if kind == "text/html" else self._plain(part)
         elif kind in _TNEF or name == "winmail.dat":
-            self._body.warnings.append(
-                f"What is packed in {part.name or 'winmail.dat'} (TNEF, Outlook's own) is not read."
-            )
+            yield from self._unpacked(part)
         elif part.end > part.start:
             self._body.files.append(part)
 
@@ -246,6 +249,22 @@ class _Walk:
         else:
             self._nested += 1
             yield from self.read(parse(inner))
+
+    def _unpacked(self, part: Part) -> Iterator[_Piece]:
+        """What Outlook packed as winmail.dat; its text only where the mail has none of its own."""
+        if self._nested >= _MOST_NESTED:
+            return
+        self._nested += 1
+        try:
+            parts = parts_of(part.body())
+        except ReadingError as error:
+            self._body.warnings.append(f"{part.name or 'winmail.dat'} is not read: {error}.")
+            return
+        self._place(parts)
+        any_text = self._any_text
+        for inner in parts:
+            if inner.disposition or inner.main != "text" or not any_text:
+                yield from self._leaf(inner)
 
     def _text(self, part: Part) -> str:
         text, warning = part.text()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import mimetypes
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from emily.errors import ReadingError
 from emily.reading.compound import Compound
 from emily.reading.mail import mail_draft
 from emily.reading.mapi import INTERNET_PAGE, Folder, charset
 from emily.reading.mime import Part, head, parse
+from emily.reading.mime_writer import attached, joined, leaf, serial
 from emily.reading.oxrtf import decompressed, unfolded
 from emily.reading.source import Draft, Source, tidy
 
@@ -70,13 +68,13 @@ def _mail(held: Folder, depth: int) -> Part:
     headers["subject"] = made.get("subject") or came.get("subject")
     parts = list(_texts(held))
     if len(parts) > 1:
-        parts = [_joined("multipart/alternative", parts)]
+        parts = [joined("multipart/alternative", parts)]
     lost: list[str] = []
-    attached = list(_attached(held, depth, lost))
+    files = list(_attached(held, depth, lost))
     closed = came.kind == "multipart/encrypted" or any(
-        part.kind == "application/pgp-encrypted" for part in attached
+        part.kind == "application/pgp-encrypted" for part in files
     )
-    whole = _joined("multipart/encrypted" if closed else "multipart/mixed", parts + attached)
+    whole = joined("multipart/encrypted" if closed else "multipart/mixed", parts + files)
     whole.headers = [*headers.items(), *whole.headers]
     whole.lost = lost
     return whole
@@ -126,13 +124,13 @@ def _texts(held: Folder) -> Iterator[Part]:
     span = _span(held) if held.text(_CLASS).lower().startswith("ipm.appointment") else ""
     if plain.strip() or span:
         text = f"When: {span}\n\n{plain}" if span else plain
-        yield _leaf("text/plain; charset=utf-8", text.encode("utf-8", "replace"))
+        yield leaf("text/plain; charset=utf-8", text.encode("utf-8", "replace"))
     page = charset(held.integer(INTERNET_PAGE) or held.page)
     marked = held.binary(_HTML)
     if marked:
-        yield _leaf(f"text/html; charset={page}", marked)
+        yield leaf(f"text/html; charset={page}", marked)
     elif held.text(_HTML).strip():
-        yield _leaf("text/html; charset=utf-8", held.text(_HTML).encode("utf-8", "replace"))
+        yield leaf("text/html; charset=utf-8", held.text(_HTML).encode("utf-8", "replace"))
     else:
         rich = held.binary(_RTF)
         try:
@@ -141,7 +139,7 @@ def _texts(held: Folder) -> Iterator[Part]:
             return
         kind = "text/html" if is_html else "text/plain"
         if text.strip() and (is_html or not plain.strip()):
-            yield _leaf(f"{kind}; charset=utf-8", tidy(text).encode("utf-8", "replace"))
+            yield leaf(f"{kind}; charset=utf-8", tidy(text).encode("utf-8", "replace"))
 
 
 def _span(held: Folder) -> str:
@@ -159,7 +157,7 @@ def _attached(held: Folder, depth: int, lost: list[str]) -> Iterator[Part]:
             if depth >= _MOST_NESTED:
                 lost.append(f"Messages nested deeper than {_MOST_NESTED} are not read.")
                 continue
-            yield _leaf("message/rfc822", _serial(_mail(inner, depth + 1)))
+            yield leaf("message/rfc822", serial(_mail(inner, depth + 1)))
             continue
         if attachment.integer(_METHOD) in _BY_REFERENCE:
             lost.append(f"The attachment {name or 'without a name'} is kept elsewhere.")
@@ -172,49 +170,4 @@ def _attached(held: Folder, depth: int, lost: list[str]) -> Iterator[Part]:
         if kind == "multipart/signed":  # S/MIME: the message as it was signed
             yield parse(data)
             continue
-        yield _file(attachment, name, kind, data)
-
-
-def _file(attachment: Folder, name: str, kind: str, data: bytes) -> Part:
-    """An attached file as a part of a mail."""
-    if not re.fullmatch(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+", kind) or kind.startswith("multipart/"):
-        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    part = _leaf(kind, data)
-    content_id = attachment.line(_CONTENT_ID)
-    if content_id:
-        part.headers.append(("content-id", f"<{content_id.strip('<>')}>"))
-    if attachment.line(_LOCATION):
-        part.headers.append(("content-location", attachment.line(_LOCATION)))
-    said = re.sub(r'(["\\])', r"\\\1", name or PurePath(kind).name)
-    part.headers.append(("content-disposition", f'attachment; filename="{said}"'))
-    return part
-
-
-def _leaf(kind: str, data: bytes) -> Part:
-    return Part([("content-type", kind)], data, 0, len(data))
-
-
-def _joined(kind: str, parts: list[Part]) -> Part:
-    return Part([("content-type", kind)], b"", 0, 0, parts)
-
-
-def _serial(mail: Part) -> bytes:
-    """A mail as a file."""
-    return b"".join(_lines(mail, "=_0"))
-
-
-def _lines(part: Part, boundary: str) -> Iterator[bytes]:
-    for name, value in part.headers:
-        value = " ".join(value.split())
-        if name == "content-type" and part.parts:
-            value = f'{part.kind}; boundary="{boundary}"'
-        if name != "content-transfer-encoding":
-            yield f"{name.title()}: {value}\n".encode("utf-8", "replace")
-    if not part.parts:
-        yield b"Content-Transfer-Encoding: base64\n\n"
-        yield base64.encodebytes(part.body())
-        return
-    for number, child in enumerate(part.parts):
-        yield f"\n--{boundary}\n".encode()
-        yield from _lines(child, f"{boundary}.{number}")
-    yield f"\n--{boundary}--\n".encode()
+        yield attached(data, name, kind, attachment.line(_CONTENT_ID), attachment.line(_LOCATION))

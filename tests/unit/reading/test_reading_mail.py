@@ -559,7 +559,7 @@ PGP = "-----BEGIN PGP MESSAGE-----\nVersion: 1\n\nhQEMA\n=abcd\n-----END PGP MES
         (
             multipart("mixed", PLAIN, part("application/ms-tnef; name=winmail.dat", b"x")),
             "The plain text.",
-            "What is packed in winmail.dat (TNEF, Outlook's own) is not read.",
+            "winmail.dat is not read: it is not TNEF.",
         ),
         (
             multipart("mixed", PLAIN, part("message/external-body; access-type=URL", "x")),
