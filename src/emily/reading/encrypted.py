@@ -50,7 +50,7 @@ def unlocked(source: Source, what: str) -> Source:
         raise AssertionError("a reader that decrypts needs a scratch folder")
     with tempfile.NamedTemporaryFile(dir=source.scratch, prefix="open-", delete=False) as file:
         target = Path(file.name)
-    for password in dict.fromkeys((*source.passwords, _DEFAULT)):
+    for password in filter(None, dict.fromkeys((*source.passwords, _DEFAULT))):
         try:
             with source.path.open("rb") as closed, target.open("wb") as opened:
                 office = msoffcrypto.OfficeFile(closed)

@@ -162,7 +162,10 @@ def detect(path: Path, name: str | None = None) -> Kind:
 
 def _by_content(path: Path, head: bytes, suffix: str) -> str | None:
     """The kind by its first bytes; ``None`` for what looks like text."""
-    if head.startswith(b"%PDF-") or (_is_binary(head) and re.search(rb"%PDF-\d", head[:1024])):
+    # A container may store a PDF as it is, and first of all.
+    holds = head.startswith((*_ZIP_STARTS, _OLE))
+    late = not holds and _is_binary(head) and re.search(rb"%PDF-\d", head[:1024])
+    if head.startswith(b"%PDF-") or late:
         return "pdf"
     if head.startswith(_IMAGES) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP"):
         return "image"
