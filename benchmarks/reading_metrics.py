@@ -44,7 +44,7 @@ _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00(?:\.0+)?\b")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _WHOLE = re.compile(r"(?<![\d.,])(\d+)\.0+(?![\d.,])")
 _HAN = "\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:_+[^\W_{_HAN}]+)*")
+_WORD = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+")
 _RULE = re.compile(r"\|?[\s:|=+-]+\|?")
 _BAR = re.compile(r"(?<!\\)\|")
 _TABLE = re.compile(r"<table\b.*?</table\s*>", re.DOTALL | re.IGNORECASE)
@@ -116,8 +116,7 @@ def plain(text: str) -> str:
 def words(text: str) -> list[str]:
     """The words of a text in order, case folded.
 
-    A word is a run of letters and digits, with underscores inside of it; every Han character
-    and every kana is one by itself. Marks of Markdown, of HTML and of picture blocks, the
+    A word is a run of letters and digits; every Han character and every kana is one by itself. Marks of Markdown, of HTML and of picture blocks, the
     targets of links, boxes to tick, formulas in TeX, and the number or bullet at the start of a
     line or heading are none. Numbers lose their thousands commas and an empty fraction,
     timestamps an hour of midnight.

@@ -155,15 +155,17 @@ def _docx(path: Path) -> Runs:
         main = _main_part(package)
         body = _parse(package.read(main))
         lines = list(_paragraphs(body, _W, _UNREAD))
-        beside = [element.get("descr", "") for element in body.iter() if element.get("descr")]
-        beside += [" ".join(element.itertext()) for element in body.iter("{*}oMath")]
+        beside = _named(body)
+        for formula in body.iter("{*}oMath"):
+            # Readers glue the parts of a formula in more ways than one.
+            beside += ["".join(part.itertext()) for part in formula.iter()]
         for kind, target in sorted(_related(package, main).values()):
             if target not in package.namelist() or not target.endswith(".xml"):
                 continue
             if kind in ("footnotes", "endnotes"):
                 root = _parse(package.read(target))
                 lines += _paragraphs(root, _W, _UNREAD)
-                beside += [_LABELS[kind]] * len(root)
+                beside += [f"{_LABELS[kind]} {number}" for number in range(1, len(root) + 1)] * 2
             elif kind in ("header", "footer", "comments"):
                 root = _parse(package.read(target))
                 beside += _paragraphs(root, _W, _UNREAD)
@@ -174,6 +176,16 @@ def _docx(path: Path) -> Runs:
         beside += _properties(package)
         beside += ["1 2 3 4 5 6 7 8 9"] * len(list(body.iter(f"{_W}pStyle")))  # of headings
         return Runs("\n".join(lines), tuple(_cells(body, _W, _UNREAD)), tuple(beside))
+
+
+def _named(root: etree._Element) -> list[str]:
+    """The descriptions and titles that pictures carry unseen."""
+    return [
+        text
+        for element in root.iter()
+        for text in (element.get("descr"), element.get("title"), element.get("alt"))
+        if text
+    ]
 
 
 def _pptx(path: Path) -> Runs:
@@ -188,7 +200,7 @@ def _pptx(path: Path) -> Runs:
             root = _parse(package.read(slide))
             lines += _paragraphs(root, _A, {"Fallback", "fld"})
             beside += [" ".join(element.itertext()) for element in root.iter(f"{_A}fld")]
-            beside += [element.get("descr", "") for element in root.iter() if element.get("descr")]
+            beside += _named(root)
             cells += _cells(root, _A, {"Fallback"})
             for kind, target in _related(package, slide).values():
                 if target not in package.namelist() or not target.endswith(".xml"):
@@ -421,8 +433,13 @@ def _decoded(path: Path) -> str:
     return data.decode("utf-8-sig")
 
 
-def _text(path: Path) -> Runs:
-    return Runs(_decoded(path))
+def _text(path: Path) -> Runs | None:
+    text = _decoded(path)
+    if path.suffix == ".txt" and re.match(r"MIME-Version:|Received:|From:", text):
+        return _eml(path)  # a mail under another name
+    if path.suffix == ".txt" and re.match(r"<\?xml|<!DOCTYPE (?!html)", text):
+        return _xml(path)
+    return Runs(text)
 
 
 def _xml(path: Path) -> Runs:
@@ -452,19 +469,23 @@ def _json(path: Path) -> Runs:
         values = [json.loads(text)]
     except json.JSONDecodeError:
         values = [json.loads(line) for line in text.splitlines() if line.strip()]
-    return Runs("\n".join(_leaves(values)))
+    lines: list[str] = []
+    beside: list[str] = []
+    _leaves(values, lines, beside)
+    return Runs("\n".join(lines), (), tuple(beside))
 
 
-def _leaves(value: object) -> Iterator[str]:
+def _leaves(value: object, lines: list[str], beside: list[str]) -> None:
+    """Keys and values; a key that has stood before is beside, as in a table's header."""
     if isinstance(value, dict):
         for key, item in value.items():
-            yield str(key)
-            yield from _leaves(item)
+            (beside if str(key) in lines else lines).append(str(key))
+            _leaves(item, lines, beside)
     elif isinstance(value, list):
         for item in value:
-            yield from _leaves(item)
+            _leaves(item, lines, beside)
     elif value is not None:
-        yield str(value)
+        lines.append(str(value))
 
 
 def _notebook(path: Path) -> Runs:
@@ -547,7 +568,10 @@ def _msg(path: Path) -> Runs | None:
         for entry in container.listdir():
             if entry[-1].startswith("__substg1.0_") and entry[-1].endswith("001F"):
                 beside.append(container.openstream(entry).read().decode("utf-16-le", "replace"))
-        times = _times(container.openstream("__properties_version1.0").read())
+        dates = re.findall(r"(?m)^Date:(.*)$", beside[1])
+        times = [_iso(date) for date in dates] + _times(
+            container.openstream("__properties_version1.0").read()
+        )
     beside += [_MAIL_LABELS, *times]
     return Runs(text, (), tuple(beside)) if text else None
 

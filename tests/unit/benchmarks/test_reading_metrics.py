@@ -33,7 +33,7 @@ PLAIN = st.lists(
         ("$5 and $10", "5 and 10"),
         ("1,234.0 or 12.50", "1234 or 12 50"),
         ("2026-03-04 00:00:00", "2026 03 04"),
-        ("R&amp;D \\_x\\_ snake_case", "r d x snake_case"),
+        ("R&amp;D \\_x\\_ snake_case", "r d x snake case"),
         ("日本 go", "日 本 go"),
         ("ﬁne co\u00adop", "fine coop"),
         ("```python\nx = 1\n```", "x 1"),
