@@ -29,7 +29,9 @@ _ENVELOPE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:>?From (?!:)[^\r\n]*(?:\r?\n|\Z
 _GUESSED = re.compile(rb"(?m)^--([^\s\"]{1,200})[ \t]*\r?\n(?=content-[a-z-]+[ \t]*:)", re.I)
 _PARAMETER = re.compile(r';\s*([^\s=;"]+)\s*=\s*("(?:[^"\\]|\\.)*"?|[^;]*)', re.DOTALL)
 _TEXTUAL = frozenset({"", "7bit", "8bit", "binary"})
-_NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
+_NOT_BASE64 = bytes(
+    set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+)
 
 
 @dataclass(slots=True)
@@ -127,7 +129,7 @@ class Part:
         for at in range(self.start, self.end, _PIECE):
             raw = self.data[at : min(at + _PIECE, self.end)]
             raw, padded, _ = raw.partition(b"=") if raw.find(b"=") >= 0 else (raw, b"", b"")
-            rest += _NOT_BASE64.sub(b"", raw)
+            rest += raw.translate(None, _NOT_BASE64)
             whole = len(rest) // 4 * 4
             yield binascii.a2b_base64(rest[:whole])
             rest = rest[whole:]
