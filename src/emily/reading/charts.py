@@ -19,6 +19,10 @@ __all__ = ["alternative_text", "drawing_lines", "drawing_part", "run_text"]
 
 _MOST_POINTS = 100_000  # of a series
 _FILE_NAME = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg|webp|heic)", re.IGNORECASE)
+_NO_WORDS = re.compile(
+    r"(?:picture|image|photo|grafik|bild|immagine|imagen|graphic|chart|diagramm)\s*\d*",
+    re.IGNORECASE,
+)
 _BY_MACHINE = re.compile(
     r"\s*(?:AI-generated content may be incorrect.*|Description automatically generated.*"
     r"|Automatisch generierte Beschreibung"
@@ -41,7 +45,8 @@ def alternative_text(properties: etree._Element) -> str:
     text = " ".join(tidy(properties.get("descr") or "").split())
     while (shorter := _BY_MACHINE.sub("", text)) != text:
         text = shorter
-    return "" if _FILE_NAME.fullmatch(text.rpartition("/")[2].rpartition("\\")[2]) else text
+    name = text.rpartition("/")[2].rpartition("\\")[2]
+    return "" if _FILE_NAME.fullmatch(name) or _NO_WORDS.fullmatch(text) else text
 
 
 def drawing_lines(

@@ -31,6 +31,7 @@ _DATE_LETTERS = frozenset("yYdDeEgGbB")
 _TIME_LETTERS = frozenset("hHsS")
 _MONEY = re.compile(r"[€$£¥₽₹₺₩₪฿₴]|\b(?:EUR|USD|GBP|CHF|JPY|Fr\.?|kr\.?|zł|Kč|Ft|lei|R\$)\B|"
                     r"\b(?:EUR|USD|GBP|CHF|JPY)\b")  # fmt: skip
+_MOST_MASKED = 1e15  # above, a number has no whole digits to put in places
 _LAST_DAY = 2_958_465  # 9999-12-31
 
 
@@ -41,6 +42,8 @@ class _Section:
     before: str = ""
     body: str = ""
     behind: str = ""
+    percent: bool = False
+    mask: tuple[str, ...] = ()  # places of digits and text between them, where there is any
     date: bool = False
     time: bool = False
     elapsed: bool = False
@@ -82,16 +85,29 @@ def _section(pieces: list[tuple[str, str]]) -> _Section:
         if elapsed or day or time or month:
             return _Section(date=day or (month and not time and not elapsed), time=time or elapsed,
                             elapsed=elapsed)  # fmt: skip
-    before = body = behind = ""
-    for kind, piece in pieces:
-        if kind == "body" or (kind == "sign" and piece in "0#?.,%/Ee"):
-            body += behind + piece if kind == "body" or not behind.strip() else piece
-            behind = "" if not behind.strip() else behind
-        elif body:
-            behind += piece
-        else:
-            before += piece
-    return _Section(before, body, behind)
+    places = [at for at, (kind, piece) in enumerate(pieces) if _is_place(kind, piece)]
+    if not places:
+        return _Section(before="".join(piece for _, piece in pieces))
+    first, last = places[0], places[-1] + 1
+    inner = pieces[first:last]
+    body = "".join(piece for _, piece in inner)
+    mask: tuple[str, ...] = ()
+    if not set(body) & set(".Ee/") and any(
+        kind == "text" or piece not in "0#?,%" for kind, piece in inner
+    ):
+        mask = tuple("0" if _is_place(kind, piece) else piece for kind, piece in inner)
+    return _Section(
+        "".join(piece for _, piece in pieces[:first]),
+        body,
+        "".join(piece for _, piece in pieces[last:] if piece != ","),  # a comma divides by 1,000
+        percent=any(kind == "sign" and piece == "%" for kind, piece in pieces),
+        mask=mask,
+    )
+
+
+def _is_place(kind: str, piece: str) -> bool:
+    """Whether a piece of a format stands for digits."""
+    return (kind == "sign" and piece in "0#?") or kind == "body"
 
 
 def shown_number(number: float, code: str, *, from_1904: bool = False) -> str:
@@ -136,15 +152,17 @@ def _rounded(number: float, decimals: int) -> str:
 def _written(number: float, section: _Section, *, signed: bool) -> str:
     before, behind = section.before, section.behind
     size = abs(number)
-    if not section.body:  # text alone, such as a dash for zero
-        text = (before + behind).strip()
-        return text or _plain(number)
-    if "%" in section.body:
-        text = _rounded(size * 100, section.decimals) + "%"
-    elif "/" in section.body or "General" in section.body:
+    if not section.body or (number == 0 and not set("0#") & set(section.body)):
+        text = "" if section.body != "General" else "0"
+        return (before + text + behind).strip() or _plain(number)
+    if section.percent:
+        text = _rounded(size * 100, section.decimals)
+    elif "/" in section.body or section.body == "General":
         text = _plain(size)
     elif "E" in section.body.upper():
         text = _scientific(size)
+    elif section.mask and size == int(size) and size < _MOST_MASKED:
+        text = _masked(int(size), section.mask)
     elif _MONEY.search(before) or _MONEY.search(behind):
         text = _rounded(size, section.decimals)
     else:
@@ -154,10 +172,15 @@ def _written(number: float, section: _Section, *, signed: bool) -> str:
         if zeros > 1 and "," not in whole and "e" not in text:
             left, point, right = text.partition(".")
             text = left.zfill(zeros) + point + right
-    if "(" in before and ")" in behind and not signed:
-        return f"{before.strip()}{text}{behind}".strip()
-    minus = "-" if number < 0 and "-" not in before else ""
+    minus = "-" if number < 0 and signed and "-" not in before else ""
     return f"{minus}{before}{text}{behind}".strip()
+
+
+def _masked(number: int, mask: tuple[str, ...]) -> str:
+    """Digits in their places from the right, as for ``000-0000``; what is left over is first."""
+    digits = list(str(number).zfill(mask.count("0")))
+    pieces = [digits.pop() if place == "0" else place for place in reversed(mask)]
+    return "".join(digits) + "".join(reversed(pieces))
 
 
 def _scientific(size: float) -> str:

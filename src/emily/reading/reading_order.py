@@ -35,7 +35,8 @@ def _cut(boxes: Sequence[_Box], places: list[int], depth: int) -> list[int]:
     across, beside = _gap(boxes, places, 0)
     if max(down, across) <= 0:
         return sorted(places, key=lambda at: (boxes[at][1], boxes[at][0], at))
-    first = below if down >= across else beside
+    columns = min(len(beside), len(places) - len(beside)) > 1  # a lone box is no column
+    first = below if down >= across or (down > 0 and not columns) else beside
     rest = [at for at in places if at not in first]
     return _cut(boxes, first, depth + 1) + _cut(boxes, rest, depth + 1)
 
