@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,13 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msoffcrypto.format.ooxml import OOXMLFile
 from pptx import Presentation
-from tests.unit.reading.office_binary import compound
+from tests.unit.reading.office_binary import biff, compound, label, number, xls
 
 from emily.errors import PasswordRequired, ReadingError
 from emily.reading.encrypted import read_encrypted
 from emily.reading.kind import detect
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source
+from emily.reading.workbooks import read_workbook
 
 Make = Callable[..., Source]
 Pages = Callable[[Draft], list[Page]]
@@ -109,6 +112,76 @@ def test_a_description_that_is_broken(closed: Callable[..., Source], info: bytes
     data = compound({"EncryptionInfo": info, "EncryptedPackage": b"\xff" * 64})
     with pytest.raises(ReadingError, match=r"cannot be opened|opens only"):
         read_encrypted(closed(data, "tides.docx", "heron"))
+
+
+# The encryption of Excel 97 ([MS-OFFCRYPTO] 2.3.6): RC4 with a new key every 1,024 bytes; the heads
+# of records and some records are left as they are ([MS-XLS] 2.2.10).
+
+
+def rc4(key: bytes, count: int) -> bytes:
+    box = list(range(256))
+    j = 0
+    for i in range(256):
+        j = (j + box[i] + key[i % len(key)]) & 255
+        box[i], box[j] = box[j], box[i]
+    out, i, j = bytearray(), 0, 0
+    for _ in range(count):
+        i = (i + 1) & 255
+        j = (j + box[i]) & 255
+        box[i], box[j] = box[j], box[i]
+        out.append(box[(box[i] + box[j]) & 255])
+    return bytes(out)
+
+
+def md5(data: bytes) -> bytes:
+    return hashlib.md5(data).digest()
+
+
+def mixed(data: bytes, stream: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(data, stream, strict=False))
+
+
+def old_workbook(password: str) -> bytes:
+    salt, verifier = bytes(range(16)), bytes(range(16, 32))
+    short = md5((md5(password.encode("utf-16-le"))[:5] + salt) * 16)[:5]
+
+    def keys(block: int, count: int) -> bytes:
+        return rc4(md5(short + struct.pack("<I", block)), count)
+
+    proof = mixed(verifier + md5(verifier), keys(0, 32))
+    filepass = biff(0x2F, struct.pack("<HHH", 1, 1, 1) + salt + proof)
+    streams = xls({"Tides": [label(0, 0, "High water"), number(1, 0, 45_000, 1)]}, extra=filepass)
+    stream = streams["Workbook"]
+    stream += biff(0x99, bytes(-len(stream) % 4))  # what pads it then reads as empty records
+    whole = b"".join(keys(block, 1024) for block in range(len(stream) // 1024 + 1))
+    out, at = bytearray(stream), 0
+    while at + 4 <= len(stream):
+        kind, size = struct.unpack_from("<HH", stream, at)
+        begin, end = at + 4 + (4 if kind == 0x85 else 0), at + 4 + size
+        if kind not in {0x809, 0x2F}:
+            out[begin:end] = mixed(stream[begin:end], whole[begin:end])
+        at = end
+    return compound({"Workbook": bytes(out)})
+
+
+@pytest.mark.parametrize("password", ["heron", "VelvetSweatshop", "però"])
+def test_an_old_workbook_opens_with_its_password(
+    closed: Callable[..., Source], pages: Pages, password: str
+) -> None:
+    given_passwords = () if password == "VelvetSweatshop" else ("wrong", password)
+    made = closed(old_workbook(password), "tides.xls", *given_passwords)
+    assert detect(made.path).name == "xls"
+    draft = read_workbook(made)
+    assert draft.kind == "xls"
+    assert pages(draft)[0].text == "# Tides\n\nHigh water\n2023-03-15"
+
+
+@pytest.mark.parametrize("passwords", [(), ("wrong",), ("Heron", "")])
+def test_an_old_workbook_without_its_password(
+    closed: Callable[..., Source], passwords: tuple[str, ...]
+) -> None:
+    with pytest.raises(PasswordRequired, match="the xls file opens only with a password"):
+        read_workbook(closed(old_workbook("heron"), "tides.xls", *passwords))
 
 
 def test_nothing_is_left_outside_of_the_scratch_folder(
