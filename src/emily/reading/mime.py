@@ -29,6 +29,7 @@ _ENVELOPE = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:>?From (?!:)[^\r\n]*(?:\r?\n|\Z
 _GUESSED = re.compile(rb"(?m)^--([^\s\"]{1,200})[ \t]*\r?\n(?=content-[a-z-]+[ \t]*:)", re.I)
 _PARAMETER = re.compile(r';\s*([^\s=;"]+)\s*=\s*("(?:[^"\\]|\\.)*"?|[^;]*)', re.DOTALL)
 _TEXTUAL = frozenset({"", "7bit", "8bit", "binary"})
+_MORE_BASE64 = re.compile(rb"[A-Za-z0-9+/]{2,}=*[ \t]*(?:\r?\n|\Z)")  # encoded line by line
 _NOT_BASE64 = bytes(
     set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 )
@@ -128,13 +129,19 @@ class Part:
         rest = b""
         for at in range(self.start, self.end, _PIECE):
             raw = self.data[at : min(at + _PIECE, self.end)]
-            raw, padded, _ = raw.partition(b"=") if raw.find(b"=") >= 0 else (raw, b"", b"")
-            rest += raw.translate(None, _NOT_BASE64)
-            whole = len(rest) // 4 * 4
-            yield binascii.a2b_base64(rest[:whole])
-            rest = rest[whole:]
-            if padded:
-                break  # what follows the padding is no part of it: a footer of a mailing list
+            while raw:
+                block, padding, raw = raw.partition(b"=")
+                rest += block.translate(None, _NOT_BASE64)
+                whole = len(rest) // 4 * 4
+                yield binascii.a2b_base64(rest[:whole])
+                rest = rest[whole:]
+                if padding:
+                    if len(rest) > 1:
+                        yield binascii.a2b_base64(rest + b"=" * (4 - len(rest)))
+                    rest = b""
+                    raw = raw.lstrip(b"= \t\r\n")
+                    if raw and not _MORE_BASE64.match(raw):
+                        return  # a footer that a mailing list has put below it
         if len(rest) > 1:
             yield binascii.a2b_base64(rest + b"=" * (4 - len(rest)))
 

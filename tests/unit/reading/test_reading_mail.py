@@ -20,6 +20,7 @@ from emily.reading.charsets import decode_words
 from emily.reading.invitation import event_lines
 from emily.reading.mail import read_mail
 from emily.reading.mail_headers import addresses, message_ids
+from emily.reading.mime import parse
 from emily.reading.pages import Correspondent, Facts, Page
 from emily.reading.source import Draft, Source
 
@@ -718,3 +719,28 @@ def test_broken_bytes_never_raise(
     assert len(list(draft.pages)) == 1
     for enclosed in draft.enclosed:
         b"".join(enclosed.data)
+
+
+@pytest.mark.parametrize(
+    ("body", "data"),
+    [
+        ("aGVsbG8gd29ybGQ=\n", b"hello world"),
+        ("aGVsbG8gd29ybGQ", b"hello world"),  # its padding is missing
+        ("aGVs bG8g\n d29y!bGQ=", b"hello world"),
+        ("aGVsbG8=\nIHdvcmxk\n", b"hello world"),  # encoded line by line
+        ("aGVsbG8gd29ybGQ=\n\n____\nA list of mail\n", b"hello world"),
+        ("=\n", b""),
+        ("a", b""),
+    ],
+)
+def test_base64_as_programs_write_it(source: Make, body: str, data: bytes) -> None:
+    raw = f"Content-Type: application/pdf\nContent-Transfer-Encoding: base64\n\n{body}"
+    assert parse(raw.encode()).body() == data
+
+
+@given(st.binary(max_size=100), st.integers(1, 76))
+def test_base64_comes_back(data: bytes, width: int) -> None:
+    text = base64.b64encode(data).decode()
+    lines = [text[at : at + width] for at in range(0, len(text), width)]
+    raw = "Content-Transfer-Encoding: base64\n\n" + "\n".join(lines)
+    assert parse(raw.encode()).body() == data
