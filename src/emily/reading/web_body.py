@@ -358,6 +358,7 @@ class BodyWriter:
         if text:
             self._gap()
             self.lines += [f"{'#' * level} {text}", ""]
+        self._block()
 
     def _end_cell(self) -> None:
         table = self._open[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 from collections.abc import Callable
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from emily.errors import EmptyDocument, LimitExceeded
 from emily.reading import source as source_module
+from emily.reading.front_matter import front_matter
 from emily.reading.pages import Page, Table
 from emily.reading.source import Draft, Source
 from emily.reading.text import csv_tables, markdown_tables, read_csv, read_markdown, read_text
@@ -49,6 +51,36 @@ def test_too_much_text_is_refused(source: Make, monkeypatch: pytest.MonkeyPatch)
 )
 def test_markdown_title(source: Make, text: str, title: str | None) -> None:
     assert read_markdown(source(text.encode())).title == title
+
+
+@pytest.mark.parametrize(
+    ("text", "author", "date"),
+    [
+        ("---\nauthor: Ada Conti\ndate: 2026-03-04\n---\nx", "Ada Conti", dt.date(2026, 3, 4)),
+        ("---\nauthors:\n  - name: Ada\n  - name: Bea\ncreated: 2026-01-02T10:00\n---\n", "Ada",
+         dt.date(2026, 1, 2)),
+        ('+++\nauthor = "Ada"\ndate = 2026-05-06\n+++\n', "Ada", dt.date(2026, 5, 6)),
+        ("---\nauthor: [Ada, 'Bea']  # both\ndate: '2026-7-8'\n...\nx", "Ada, Bea",
+         dt.date(2026, 7, 8)),
+        ("---\nauthor: {broken: [\ndate: 2026-03-04\n---\nx", "{broken: [", dt.date(2026, 3, 4)),
+        ("---\ndate: 2026-02-31\n---\nx", None, None),
+        ("---\nauthor: Ada\nno end", None, None),
+        ("author: Ada\ndate: 2026-03-04\n", None, None),
+    ],
+)  # fmt: skip
+def test_facts_of_the_front_matter(
+    source: Make, pages: Pages, text: str, author: str | None, date: dt.date | None
+) -> None:
+    draft = read_markdown(source(text.encode()))
+    assert (draft.facts.author, draft.facts.date) == (author, date)
+    assert draft.facts.date_source == ("metadata" if date else None)
+    assert pages(draft)[0].text == text  # not a letter of the note is touched
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=30), max_size=9))
+def test_no_front_matter_fails(lines: list[str]) -> None:
+    found = front_matter(["---", *lines, "---"])
+    assert 2 <= found.lines <= len(lines) + 2
 
 
 def test_markdown_tables_are_found_outside_of_fences() -> None:
@@ -138,3 +170,64 @@ def test_a_csv_of_one_column_or_one_row_has_no_table(source: Make, pages: Pages)
     assert csv_tables("only\none\ncolumn\n") == ()
     assert csv_tables("a,b\n") == ()
     assert pages(read_csv(source(b"a\0,b\n1,2\n")))[0].text == "a\0, b\n1, 2\n"
+
+
+ROWS = [["name", "sum"], ["Müller", "1,50"], ["Conti", "2,30"]]
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
+def test_csv_in_every_encoding(source: Make, pages: Pages, delimiter: str, encoding: str) -> None:
+    text = "\n".join(delimiter.join(row) for row in ROWS)
+    draft = read_csv(source(text.encode(encoding)))
+    (page,) = pages(draft)
+    assert page.text == text
+    assert page.tables == (Table((0, 0), ((1, 1), (2, 2))),)
+    assert bool(draft.warnings) == (encoding == "cp1252")  # an encoding that was assumed is said
+
+
+@pytest.mark.parametrize(
+    ("text", "table"),
+    [
+        ('a;b\n"two\nlines";c\nd;e\n', Table((0, 0), ((1, 2), (3, 3)))),
+        ('a\tb\n1\t"x\n\ny"\n2\tz\n', Table((0, 0), ((1, 3), (4, 4)))),
+        ('"the\nname",b\nc,d\n', Table((0, 1), ((2, 2),))),
+        ('a;b\r\n"two\r\nlines";c\r\n', Table((0, 0), ((1, 2),))),
+    ],
+)
+def test_a_quoted_line_break_stays_in_its_row(
+    source: Make, pages: Pages, text: str, table: Table
+) -> None:
+    assert pages(read_csv(source(text.encode())))[0].tables == (table,)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("名前;金額\nりんご;100\nなし;200\n", "cp932"),
+        ("これはメモです。\n会議は月曜日。\n", "cp932"),
+        ("請求書の番号は十二です。\nありがとうございます。\n", "cp932"),
+        ("perché no?\nl’età\n", "cp1252"),
+        ("Straße – 12 €\n", "cp1252"),
+        ("“quoted” – déjà vu\n", "cp1252"),
+    ],
+)
+def test_encodings_before_unicode(source: Make, pages: Pages, text: str, encoding: str) -> None:
+    assert pages(read_text(source(text.encode(encoding))))[0].text == text
+
+
+@pytest.mark.parametrize("before", [4096, 4097, 70_000])
+@pytest.mark.parametrize("letter", ["é", "日", "€"])
+def test_letters_far_behind_are_not_taken_for_ascii(
+    source: Make, pages: Pages, before: int, letter: str
+) -> None:
+    text = ("plain words\n" * before)[:before] + letter
+    draft = read_text(source(text.encode()))
+    assert (pages(draft)[0].text, draft.warnings) == (text, [])
+
+
+@pytest.mark.parametrize("mark", [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"])
+def test_a_byte_order_mark_is_no_letter(source: Make, pages: Pages, mark: bytes) -> None:
+    encoding = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+    content = mark + "# perché\n".encode(encoding[mark])
+    assert pages(read_markdown(source(content)))[0].text == "# perché\n"
