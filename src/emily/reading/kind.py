@@ -41,8 +41,8 @@ _SUFFIXES = {
     "mhtml": {".mhtml", ".mht"},
     "markdown": {".md", ".markdown", ".mdown", ".mkd", ".mdx"},
     "csv": {".csv", ".tsv", ".tab"},
-    "eml": {".eml"},
-    "msg": {".msg"},
+    "eml": {".eml", ".emlx"},
+    "msg": {".msg", ".oft"},
     "mbox": {".mbox", ".mbx"},
     "xml": {".xml", ".nxml", ".fb2", ".opml", ".svg", ".rss", ".atom"},
     "json": {".json", ".jsonl", ".ndjson", ".geojson"},
@@ -255,8 +255,8 @@ def _mail_headers(head: bytes) -> int:
         line = line.rstrip(b"\r")
         if line[:1] in {b" ", b"\t"} and number:
             continue
-        if number == 0 and line.startswith(b"From "):
-            continue  # the envelope line of a mailbox file
+        if number == 0 and (line.startswith(b"From ") or line.strip().isdigit()):
+            continue  # the envelope line of a mailbox file; the length that Apple Mail writes
         match = _HEADER.match(line)
         if match is None:
             break
@@ -330,8 +330,19 @@ def _zip_kind(path: Path, suffix: str) -> str:
     return "zip"
 
 
+def _ole_directory(path: Path) -> bytes:
+    """Where a compound file names its streams: in large ones that is often at the end."""
+    with path.open("rb") as file:
+        head = file.read(512)
+        shift = int.from_bytes(head[30:32], "little")
+        if shift not in (9, 12):
+            return b""
+        file.seek((int.from_bytes(head[48:52], "little") + 1) << shift)
+        return file.read(_HEAD)
+
+
 def _ole_kind(path: Path) -> str:
-    data = _read(path)
+    data = _read(path) + _ole_directory(path)
     if "EncryptedPackage".encode("utf-16-le") in data:
         return "encrypted"
     # A message may hold a Word file, whose streams are then those of its attachment.

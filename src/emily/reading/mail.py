@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import re
 from collections.abc import Iterator
 
 from emily.reading.encodings import decode_text
@@ -15,6 +16,7 @@ from emily.reading.source import Draft, Enclosed, Source, check_length, single_p
 
 __all__ = ["mail_draft", "read_mail"]
 
+_APPLE = re.compile(rb"(\d{1,12})[ \t]*\r?\n")  # Apple Mail: a mail's length, it, its state as XML
 # Where the table of the standard library differs between systems or has nothing.
 _SUFFIXES = {
     "text/plain": ".txt", "text/html": ".html", "text/csv": ".csv", "text/calendar": ".ics",
@@ -38,6 +40,9 @@ def read_mail(source: Source) -> Draft:
     check_length(len(data) // 16)  # most of a large mail is attachments, three quarters net
     if b"\0" in data[:64]:  # stored as UTF-16
         data = decode_text(data)[0].encode(errors="replace")
+    apple = _APPLE.match(data)
+    if apple is not None:
+        data = data[apple.end() : apple.end() + int(apple[1])]
     return mail_draft(parse(data), source, "eml")
 
 

@@ -18,6 +18,7 @@ from PIL import Image
 
 from emily.reading.charsets import decode_words
 from emily.reading.invitation import event_lines
+from emily.reading.kind import detect
 from emily.reading.mail import read_mail
 from emily.reading.mail_headers import addresses, message_ids
 from emily.reading.mime import parse
@@ -744,3 +745,12 @@ def test_base64_comes_back(data: bytes, width: int) -> None:
     lines = [text[at : at + width] for at in range(0, len(text), width)]
     raw = "Content-Transfer-Encoding: base64\n\n" + "\n".join(lines)
     assert parse(raw.encode()).body() == data
+
+
+@pytest.mark.parametrize("end", [b"\n", b"   \n", b"\r\n"])
+def test_a_mail_of_apple_mail(source: Make, pages: Pages, end: bytes) -> None:
+    mail = b"From: a@x.org\nSubject: s\n\nThe text.\n"
+    plist = b"<?xml version='1.0'?><plist><dict><key>flags</key></dict></plist>"
+    file = source(str(len(mail)).encode() + end + mail + plist, "7.emlx")
+    assert detect(file.path).name == "eml"
+    assert pages(read_mail(file))[0].text == START + "The text."
