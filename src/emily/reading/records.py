@@ -1,4 +1,8 @@
-"""Records as text: tables where they are alike, ``path: value`` lines where they are not."""
+"""Records as text: tables where they are alike, ``key: value`` lines where they are not.
+
+A record with several fields is set in below its key; of one with a single field both keys stand
+on one line, with a point between them.
+"""
 
 from __future__ import annotations
 
@@ -32,32 +36,38 @@ class RecordWriter:
         self.lines: list[str] = []
         self.tables: list[Table] = []
 
-    def write(self, value: Any, path: str = "", level: int = 2) -> None:
+    def write(self, value: Any, path: str = "", level: int = 2, indent: str = "") -> None:
         """Write a value.
 
         Args:
             value: of any depth that Python can recurse into.
             path: where it stands, keys with points between them.
             level: of the headings that may be needed, 1 to 6.
+            indent: before every line.
         """
         if isinstance(value, Mapping):
+            if path and len(value) > 1 and "" not in value:  # each key once, however deep
+                self.lines.append(f"{indent}{path}:")
+                path, indent = "", indent + "  "
             for key, inner in value.items():
-                self.write(inner, f"{path}.{key}" if path and key else path or str(key), level)
+                within = f"{path}.{key}" if path and key else path or str(key)
+                self.write(inner, within, level, indent)
         elif isinstance(value, Sequence) and not isinstance(value, str):
-            self._sequence(value, path, level)
+            self._sequence(value, path, level, indent)
         else:
             text = _text(value)
             if text.strip():
-                self.lines += (f"{path}: {text}" if path else text).split("\n")
+                first, *rest = (f"{path}: {text}" if path else text).split("\n")
+                self.lines += [indent + first, *rest]
 
-    def _sequence(self, values: Sequence[Any], path: str, level: int) -> None:
+    def _sequence(self, values: Sequence[Any], path: str, level: int, indent: str) -> None:
         if all(_is_scalar(value) for value in values):
             texts = [text for value in values if (text := _text(value)).strip()]
             joined = ", ".join(texts)
             if len(joined) <= _LINE and "\n" not in joined:
-                self.write(joined, path, level)
+                self.write(joined, path, level, indent)
             else:
-                self.lines += [f"{path}:"] if path else []
+                self.lines += [f"{indent}{path}:"] if path else []
                 for text in texts:
                     self.lines += f"- {text}".split("\n")
             return
@@ -65,7 +75,7 @@ class RecordWriter:
         if rows is not None:
             self._gap()
             if path:
-                self.lines += [f"{_last(path)}:", ""]
+                self.lines += [f"{path}:", ""]
             lines, table = markdown_table(rows, len(self.lines))
             self.lines += lines
             if table is not None:
@@ -75,7 +85,7 @@ class RecordWriter:
         for number, value in enumerate(values, 1):
             self._gap()
             if path:
-                self.lines += [f"{'#' * min(level, _DEEPEST_HEADING)} {_last(path)} {number}", ""]
+                self.lines += [f"{'#' * min(level, _DEEPEST_HEADING)} {path} {number}", ""]
             self.write(value, "", level + 1)
         self._gap()
 
@@ -88,10 +98,6 @@ class RecordWriter:
         while self.lines and not self.lines[-1]:
             self.lines.pop()
         return "\n".join(self.lines)
-
-
-def _last(path: str) -> str:
-    return path.rpartition(".")[2] or path
 
 
 def _is_scalar(value: Any) -> bool:

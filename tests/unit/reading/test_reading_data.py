@@ -45,7 +45,7 @@ COUNTRIES = """<?xml version="1.0"?>
         (COUNTRIES, ["country:", "", "| name | capital |", "| --- | --- |",
                      "| Ruritania | Strelsau |", "| Graustark | Edelweiss & Co |"]),
         ("<a><b>uno</b><c d='due'>tre</c></a>", ["b: uno", "c: tre", "c.d: due"]),
-        ("<a><b><c>1</c><d>2</d></b><e>3</e></a>", ["b.c: 1", "b.d: 2", "e: 3"]),
+        ("<a><b><c>1</c><d>2</d></b><e>3</e></a>", ["b:", "  c: 1", "  d: 2", "e: 3"]),
         ("<a><b>1</b><b>2</b><b>3</b></a>", ["b: 1, 2, 3"]),
         ("<a x='1'/>", ["x: 1"]),
         ("<a>solo</a>", ["solo"]),
@@ -357,7 +357,9 @@ def js(source: Make, content: str, name: str = "x.json") -> str:
 @pytest.mark.parametrize(
     ("content", "lines"),
     [
-        ('{"a": 1, "b": {"c": "due", "d": true, "e": null}}', ["a: 1", "b.c: due", "b.d: true"]),
+        ('{"a": 1, "b": {"c": "due", "d": true, "e": null}}', ["a: 1", "b:", "  c: due", "  d: true"]),
+        ('{"a": {"b": {"c": 1}}, "d": {"e": {"f": 1, "g": {"h": 2}}}}',
+         ["a.b.c: 1", "d.e:", "  f: 1", "  g.h: 2"]),
         ('{"a": [1, 2, 3]}', ["a: 1, 2, 3"]),
         ('["uno", "due"]', ["uno, due"]),
         ('"solo"', ["solo"]),
