@@ -26,7 +26,7 @@ def read_odt(source: Source) -> Draft:
         body = body_of(package, "text")
         title, facts = properties(package)
         writer = TextWriter(package, Styles(package.styles, package.content), source.pictures)
-        above, below = _letterheads(package, source)
+        above, below, told = _letterheads(package, source)
         for lines in above:
             writer.out.insert(lines)
         writer.blocks(body)
@@ -34,7 +34,7 @@ def read_odt(source: Source) -> Draft:
             writer.out.insert(lines)
         writer.behind()
         deleted = sum(1 for element in body.iter() if local(element) == "deletion")
-        warnings = [*package.warnings, *writer.told()]
+        warnings = list(dict.fromkeys([*package.warnings, *told, *writer.told()]))
     if deleted:
         warnings.append(
             f"{deleted} tracked deletions are left out: the text is read as if all changes "
@@ -42,12 +42,19 @@ def read_odt(source: Source) -> Draft:
         )
     page = only_page(writer.out, source)
     if page.route == "blank" and not page.pictures:
-        raise EmptyDocument("the OpenDocument text holds no text")
+        why = " ".join(warnings)
+        raise EmptyDocument(f"the OpenDocument text holds no text. {why}".rstrip(". "))
     return Draft("odt", "none", single_page(page), title, warnings, facts)
 
 
-def _letterheads(package: Package, source: Source) -> tuple[list[list[str]], list[list[str]]]:
-    """Lines of the headers and of the footers. What several page styles share is taken once."""
+def _letterheads(
+    package: Package, source: Source
+) -> tuple[list[list[str]], list[list[str]], list[str]]:
+    """Lines of the headers and of the footers, and what of them is not read.
+
+    What several page styles share is taken once.
+    """
+    told: list[str] = []
     found: dict[str, list[list[str]]] = {"header": [], "footer": []}
     masters = first(package.styles, "master-styles")
     styles = Styles(package.styles)
@@ -62,7 +69,8 @@ def _letterheads(package: Package, source: Source) -> tuple[list[list[str]], lis
         writer = TextWriter(package, styles, source.pictures, letterhead=True)
         writer.blocks(part)
         writer.behind()
+        told += writer.told()
         lines = writer.out.text().split("\n")
         if any(lines) and lines not in found[kind]:
             found[kind].append(lines)
-    return found["header"], found["footer"]
+    return found["header"], found["footer"], told

@@ -24,7 +24,8 @@ def read_rtf(source: Source) -> Draft:
     out = rtf_blocks(reader)
     page = only_page(out, source)
     if page.route == "blank" and not page.pictures:
-        raise EmptyDocument("the Rich Text file holds no text")
+        told = " ".join(_told(reader))
+        raise EmptyDocument(f"the Rich Text file holds no text. {told}".rstrip(". "))
     date = reader.times.get("creatim") or reader.times.get("revtim")
     author = " ".join(reader.info.get("author", "").split()) or None
     return Draft(
