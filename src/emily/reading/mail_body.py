@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -47,6 +48,7 @@ _PGP_SIGNED = re.compile(
 _UU = re.compile(r"(?m)^begin [0-7]{3,4} (\S[^\n]*)\n((?:[ -`][^\n]{0,90}\n)+)end[ \t]*(?:\n|\Z)")
 _MARKERS = re.compile(r"\[cid:\s*([^\]\s]+)\s*\]|\[image: ?([^\]\n]*)\]", re.IGNORECASE)
 _META = re.compile(rb"<meta[^>]{1,300}charset\s*=\s*[\"']?\s*([a-z0-9_.:-]+)", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)(!?[A-Za-z0-9]*)[^<>]*>?|[^<]+")
 _MOST_NESTED = 8  # signed content inside of signed content
 _MOST_EVENTS = 20  # of an attached calendar; one with more is a file of its own
 
@@ -323,10 +325,26 @@ class _Walk:
         try:
             text, tables, _ = html_text(markup, picture)
         except ReadingError as error:
-            self._body.warnings.append(f"The mail's HTML is not read: {error}.")
-            return _Piece("")
+            self._body.warnings.append(f"The mail's HTML is read without its structure: {error}.")
+            text, tables = _without_tags(markup), ()
         self._any_text = self._any_text or bool(text.strip())
         return _Piece(text, tables, True, pictures)
+
+
+def _without_tags(markup: str) -> str:
+    """The text of HTML that no parser takes."""
+    lines: list[str] = []
+    skipped = ""
+    for found in _TAG.finditer(markup):
+        name = (found[2] or "").lower()
+        if found[2] is None:
+            if not skipped:
+                lines += (" ".join(line.split()) for line in found[0].split("\n"))
+        elif skipped:
+            skipped = "" if found[1] and name == skipped else skipped
+        elif name in {"script", "style"}:
+            skipped = "" if found[1] else name
+    return tidy(html.unescape("\n".join(filter(None, lines))))
 
 
 def _put(plain: list[_Piece], pictures: list[tuple[Part, list[str]]]) -> None:

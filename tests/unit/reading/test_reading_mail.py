@@ -754,3 +754,12 @@ def test_a_mail_of_apple_mail(source: Make, pages: Pages, end: bytes) -> None:
     file = source(str(len(mail)).encode() + end + mail + plist, "7.emlx")
     assert detect(file.path).name == "eml"
     assert pages(read_mail(file))[0].text == START + "The text."
+
+
+def test_html_that_no_parser_takes_is_read_without_its_structure(
+    source: Make, pages: Pages
+) -> None:
+    markup = "<style>p {}</style>" + "<div>" * 5_000 + "caff&egrave;" + "</div>\n" * 5_000 + "end"
+    draft = read_mail(source(f"{HEADS}Content-Type: text/html\n\n{markup}".encode()))
+    assert pages(draft)[0].text == START + "caffè\nend"
+    assert draft.warnings[0].startswith("The mail's HTML is read without its structure")
