@@ -12,6 +12,7 @@ from emily.reading.tables import markdown_table, table_of
 __all__ = ["Blocks", "flat_rows", "only_page"]
 
 _MOST_LEVEL = 6  # of a heading in Markdown
+_MOST_SHORT = 600  # characters of a cell; longer ones in a single column are text in a frame
 _MOST_CELLS = 4_000_000  # of one table, those that only pad a row among them
 
 
@@ -76,7 +77,7 @@ class Blocks:
         self.lines += [f"{indent}  {line}" for line in rest]
 
     def table(self, rows: Sequence[Sequence[str]], *, header: bool | None = None) -> None:
-        """A table; one of a single column is a frame around text, and stands as paragraphs.
+        """A table; one of a single row and column is a frame around text, and stands as such.
 
         Args:
             rows: the cells of each row.
@@ -85,7 +86,7 @@ class Blocks:
         """
         rows = [cells for cells in rows if any(cell.strip() for cell in cells)]
         width = max(map(len, rows), default=0)
-        if width < 2:
+        if width < 2 and (len(rows) < 2 or max(len(row[0]) for row in rows) > _MOST_SHORT):
             for cells in rows:
                 self.paragraph(cells[0])
             return

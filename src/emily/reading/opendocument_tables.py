@@ -12,11 +12,12 @@ from emily.reading.limits import MOST_CHARACTERS
 from emily.reading.ooxml import local
 from emily.reading.opendocument_package import number
 
-__all__ = ["MOST_ROWS", "Grid", "grid", "table_rows"]
+__all__ = ["MOST_ROWS", "Grid", "grid", "only_cells", "table_rows"]
 
 MOST_ROWS = 100_000
 """Most rows with a value that are read of one table or sheet."""
 
+_MOST_SHORT = 600  # characters of a cell in a table of one column; longer ones are text
 _MOST_COLUMNS = 16_384  # of a spreadsheet program
 _CELLS = frozenset({"table-cell", "covered-table-cell"})
 _ROW_GROUPS = frozenset({
@@ -50,6 +51,22 @@ def table_rows(table: etree._Element) -> Iterator[tuple[etree._Element, bool]]:
         elif name in _ROW_GROUPS:
             header = header or name == "table-header-rows"
             waiting += [(child, header) for child in reversed(element)]
+
+
+def only_cells(table: etree._Element) -> list[etree._Element]:
+    """The cells of a table that is a frame around text; none for a real table.
+
+    A frame has one column, and one row or much text in a cell.
+    """
+    found: list[etree._Element] = []
+    for row, _ in table_rows(table):
+        cells = [cell for cell in row if local(cell) in _CELLS]
+        if len(cells) != 1 or number(cells[0], "number-columns-repeated") > 1:
+            return []
+        if number(row, "number-rows-repeated") == 1:
+            found += cells
+    long = any(sum(map(len, cell.itertext())) > _MOST_SHORT for cell in found)
+    return found if len(found) == 1 or long else []
 
 
 def grid(

@@ -13,7 +13,7 @@ from emily.reading.ooxml import attribute, local
 from emily.reading.opendocument_objects import form_values, formula
 from emily.reading.opendocument_package import Package, number
 from emily.reading.opendocument_styles import Level, Numbering, Styles
-from emily.reading.opendocument_tables import grid
+from emily.reading.opendocument_tables import grid, only_cells
 from emily.reading.pictures import Pictures
 from emily.reading.source import tidy
 
@@ -325,6 +325,12 @@ class TextWriter:
     def _table(self, element: etree._Element) -> None:
         if self._depth > _MOST_DEPTH // 2:
             self.out.paragraph(" ".join(_words(element)))
+            return
+        if not self._cell and (framed := only_cells(element)):
+            around, self._list = self._list, None
+            for cell in framed:
+                self.blocks(cell)
+            self._list = around
             return
         found = grid(element, self.flat)
         if found.capped:
