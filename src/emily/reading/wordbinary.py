@@ -7,6 +7,7 @@ a damaged file points to; what should stand there is missing.
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 import struct
 from collections.abc import Iterator
@@ -341,7 +342,7 @@ class WordBinary:
         shown: list[str] = []
         pictures: list[int] = []
         index = bisect.bisect_left(self._marks, at, key=lambda mark: mark.end)
-        for mark in self._marks[index:]:
+        for mark in itertools.islice(self._marks, index, None):
             if mark.begin >= stop:
                 break
             begin, end = max(mark.begin, at), min(mark.end, stop)

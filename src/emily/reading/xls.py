@@ -22,6 +22,9 @@ _CODE_PAGE, _DATES, _FORMAT, _XF, _SHEET, _STRINGS = 0x42, 0x22, 0x41E, 0xE0, 0x
 _OLD_FORMAT = 0x1E
 _NUMBER, _RK, _MANY_RK, _SHARED, _LABEL, _RICH = 0x203, 0x27E, 0xBD, 0xFD, 0x204, 0xD6
 _TRUTH, _FORMULA, _RESULT, _TEXT_BOX = 0x205, 0x06, 0x207, 0x1B6
+_CELL_KINDS = frozenset({_NUMBER, _RK, _SHARED, _LABEL, _RICH, _TRUTH, _FORMULA})
+_PLACE = struct.Struct("<HH")
+_GOES_ON = _CONTINUE.to_bytes(2, "little")
 _BIFF8 = 0x0600
 _CELLS, _VISUAL_BASIC = 0, 6
 
@@ -75,6 +78,7 @@ class Xls:
         self._stream = stream
         self.sheets: list[Sheet] = []
         self._known = _Known()
+        self._last: tuple[Sheet, tuple[list[Row], list[str]]] | None = None
         first = next(self._records(0), None)
         if first is None or first[0] != _BOF:
             raise ReadingError("the workbook does not begin as one of Excel 5.0 to 2003")
@@ -85,49 +89,54 @@ class Xls:
 
     def rows(self, sheet: Sheet) -> list[Row]:
         """The rows of a sheet that hold something, from top to bottom."""
-        found: dict[int, dict[int, str]] = {}
-        waiting: tuple[int, int] | None = None
-        for kind, data, more in self._records(int(sheet.place)):
-            if kind == _RESULT and waiting is not None:
-                self._put(found, *waiting, self._string(data, 0, 2))
-                waiting = None
-            elif kind == _MANY_RK and len(data) >= 6:
-                row, column = struct.unpack_from("<HH", data, 0)
-                for at in range(4, len(data) - 7, 6):
-                    self._put(found, row, column, self._rk(data, at))
-                    column += 1
-            elif len(data) >= 7:
-                row, column = struct.unpack_from("<HH", data, 0)
-                if kind == _FORMULA and data[12:14] == b"\xff\xff" and data[6:7] == b"\0":
-                    waiting = row, column
-                    continue
-                self._put(found, row, column, self._cell(kind, data, more))
-        return [Row(row + 1, dict(sorted(cells.items()))) for row, cells in sorted(found.items())]
+        return self._read_sheet(sheet)[0]
 
     def boxes(self, sheet: Sheet) -> list[str]:
         """Texts of boxes and remarks of a sheet: TxO (2.4.329)."""
-        found = []
+        return self._read_sheet(sheet)[1]
+
+    def _read_sheet(self, sheet: Sheet) -> tuple[list[Row], list[str]]:
+        if self._last is not None and self._last[0] is sheet:
+            return self._last[1]
+        found: dict[int, dict[int, str]] = {}
+        boxes: list[str] = []
+        waiting: tuple[int, int] | None = None
         for kind, data, more in self._records(int(sheet.place)):
-            if kind == _TEXT_BOX and self._new and more and (count := _u16(data, 10)):
-                text = _Pieces([b"", *more]).characters(count)
-                if text := _one_line(text):
-                    found.append(text)
-        return found
+            if kind in _CELL_KINDS and len(data) >= 7:
+                row, column = _PLACE.unpack_from(data)
+                if kind == _FORMULA and data[12:14] == b"\xff\xff" and not data[6]:
+                    waiting = row, column
+                elif text := self._cell(kind, data, more):
+                    self._put(found, row, column, text)
+            elif kind == _RESULT and waiting is not None:
+                if text := _one_line(self._string(data, 0, 2)):
+                    self._put(found, *waiting, text)
+                waiting = None
+            elif kind == _MANY_RK and len(data) >= 6:
+                row, column = _PLACE.unpack_from(data)
+                for at in range(4, len(data) - 7, 6):
+                    self._put(found, row, column, self._rk(data, at))
+                    column += 1
+            elif kind == _TEXT_BOX and self._new and more:
+                boxes.append(_one_line(_Pieces([b"", *more]).characters(_u16(data, 10))))
+        rows = [Row(row + 1, dict(sorted(cells.items()))) for row, cells in sorted(found.items())]
+        self._last = sheet, (rows, list(filter(None, boxes)))
+        return self._last[1]
 
     def _records(self, at: int) -> Iterator[tuple[int, bytes, list[bytes]]]:
         """The records of a part up to its end, those of parts inside of it left out: type, data,
         and the data of the records that continue it."""
         depth = 0
-        stream = self._stream
-        while at + 4 <= len(stream):
-            kind, size = struct.unpack_from("<HH", stream, at)
-            data = stream[at + 4 : at + 4 + size]
+        stream, end = self._stream, len(self._stream) - 3
+        while at < end:
+            kind, size = _PLACE.unpack_from(stream, at)
             at += 4 + size
-            more = []
-            while at + 4 <= len(stream) and _u16(stream, at) == _CONTINUE:
+            data = stream[at - size : at]
+            more: list[bytes] = []
+            while stream.startswith(_GOES_ON, at) and at < end:
                 size = _u16(stream, at + 2)
-                more.append(stream[at + 4 : at + 4 + size])
                 at += 4 + size
+                more.append(stream[at - size : at])
             if kind == _BOF:
                 depth += 1
             if depth <= 1:
@@ -205,7 +214,7 @@ class Xls:
             strings = self._known.strings
             return strings[at] if at < len(strings) else ""
         if kind in {_LABEL, _RICH}:
-            return self._string(b"".join([data, *more]), 6, 2)
+            return _one_line(self._string(b"".join([data, *more]), 6, 2))
         if kind == _TRUTH and len(data) >= 8:
             return ERRORS.get(data[6], "#N/A") if data[7] else _truth(data[6])
         if kind == _FORMULA and len(data) >= 14:
@@ -227,9 +236,11 @@ class Xls:
         return shown_number(number, text, from_1904=known.from_1904)
 
     def _put(self, found: dict[int, dict[int, str]], row: int, column: int, text: str) -> None:
-        if text := _one_line(text):
-            self._count(text)
-            found.setdefault(row, {})[column] = text
+        self._count(text)
+        cells = found.get(row)
+        if cells is None:
+            cells = found[row] = {}
+        cells[column] = text
 
     def _count(self, text: str) -> None:
         self._left -= len(text)
@@ -259,6 +270,11 @@ class _Pieces:
     def take(self, size: int) -> bytes:
         """So many bytes, or what is left."""
         found = b""
+        if self._piece < len(self._pieces):
+            piece = self._pieces[self._piece]
+            if self._at + size <= len(piece):
+                self._at += size
+                return piece[self._at - size : self._at]
         while len(found) < size:
             self._settle()
             if self._piece >= len(self._pieces):
@@ -307,6 +323,8 @@ def _truth(value: int) -> str:
 
 
 def _one_line(text: str) -> str:
+    if text.isalnum():  # most are, and need no more looking at
+        return text
     return " ".join(tidy(text.replace("\0", "")).split())
 
 

@@ -33,7 +33,8 @@ def compound(streams: dict[str, bytes]) -> bytes:
         entries.append(_entry(name, 2, put(data), len(data), right=later))
     root = _entry("Root Entry", 5, _END, 0, child=1 if names else _NONE)
     directory = put(b"".join([root, *entries]))
-    count = -(-(len(sectors) + 8) // 128)
+    count = -(-len(sectors) // 127)  # a sector of the table holds 128 places, itself among them
+    assert count <= 109  # more would need a table of tables
     places = list(range(len(sectors), len(sectors) + count))
     fat += [_FAT] * count
     table = b"".join(struct.pack("<I", item) for item in fat).ljust(count * _SECTOR, b"\xff")

@@ -36,6 +36,7 @@ from emily.errors import (
     ReadingError,
     UnsupportedKind,
 )
+from emily.reading import kind as kinds
 from emily.reading import legacy, libreoffice
 from emily.reading.kind import detect
 from emily.reading.legacy import read_doc, read_ppt
@@ -202,6 +203,17 @@ def test_a_picture_stands_in_its_place(source: Make, pages: Pages) -> None:
     assert len(made.pictures.readings) == 1
     assert page.text.startswith("above\n\n")
     assert page.text.endswith("\n\nbelow")
+
+
+@pytest.mark.parametrize("kind", ["doc", "ppt", "xls"])
+def test_large_files_are_known_by_a_directory_at_their_end(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "_SEARCHED", 8192)
+    names = {"doc": "WordDocument", "ppt": "PowerPoint Document", "xls": "Workbook"}
+    path = tmp_path / "large"
+    path.write_bytes(compound({names[kind]: bytes(100_000)}))
+    assert detect(path).name == kind
 
 
 def test_properties_become_facts(source: Make) -> None:
