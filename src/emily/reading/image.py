@@ -44,8 +44,10 @@ def read_image(source: Source) -> Draft:
     """A picture by OCR; TIFF and HEIF have a page per frame, of an animation the first is read."""
     try:
         image = opened(source.path)
-    except (UnidentifiedImageError, *BROKEN) as error:
-        raise ReadingError(f"the picture is broken: {error}") from None
+    except UnidentifiedImageError:
+        raise ReadingError("the picture is broken, or in no format that can be read") from None
+    except BROKEN as error:
+        raise ReadingError(f"the picture is broken: {_words(error)}") from None
     try:
         bound(image)
     except BaseException:
@@ -81,7 +83,7 @@ def _pages(image: Image.Image, source: Source) -> Iterator[Page]:
                 image.seek(number - 1)
                 bound(image)
             except (LimitExceeded, *BROKEN) as error:
-                warning = f"Page {number} is not read: {error}."
+                warning = f"Page {number} is not read: {_words(error)}."
                 yield Page(number, "", "unread", warning=warning)
                 continue
             yield ocr_page(number, lambda: flatten(image), source)
@@ -150,6 +152,11 @@ def _by_ocr(image: Image.Image, source: Source) -> Recognised:
     return Recognised("ocr", text, sure, doubt if sure < _SURE else None)
 
 
+def _words(error: Exception) -> str:
+    """What a decoder says, on one line and without its full stop."""
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+
+
 def ocr_page(number: int, render: Callable[[], Image.Image], source: Source) -> Page:
     """A page read by OCR; where it cannot be, the page is ``unread`` and says why.
 
@@ -162,7 +169,7 @@ def ocr_page(number: int, render: Callable[[], Image.Image], source: Source) -> 
     try:
         image = render()
     except BROKEN as error:
-        warning = f"Page {number} is not read: its picture is broken ({error})."
+        warning = f"Page {number} is not read: its picture is broken ({_words(error)})."
         return Page(number, "", "unread", warning=warning)
     found = recognised(image, source)
     if found.problem is not None:

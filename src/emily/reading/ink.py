@@ -17,6 +17,9 @@ _LEAST_CONTRAST = 7.0  # grey levels; pale print on grey paper has 15 and more o
 _GRAIN = 5.5  # times the grain of the paper; a normal grain reaches it once in 10^7 pixels
 _LEAST_SIZE = 5  # pixels; a digit of 9 points is 8 high on this copy, speckles are 1 to 3
 _LEAST_AREA = 9  # pixels
+_SHEET = 200  # pixels of the shorter side from which a picture may be a scanned sheet
+_MARGIN = 0.03  # of the longer side: what touches the rim and ends within this is no print
+_ALONG = 0.25  # of a side: what touches the rim and is as long goes along it
 _CORE = 0.35  # of a mark's greatest contrast
 _LARGE = 25  # pixels: a mark of this size is none of dirt
 _BLACK = 60  # grey level below which the rim is the scanner's lid
@@ -28,8 +31,8 @@ def has_ink(image: Image) -> bool:
     """Whether a page shows anything besides grain, speckles, a dark rim or a shadow.
 
     Ink is what differs from its surroundings by more than the paper's grain does, and hangs
-    together over the size of a small letter. What touches the rim is taken for the scanner's
-    edge.
+    together over the size of a small letter. What goes along the rim of a sheet is taken for the
+    scanner's edge.
 
     Args:
         image: mode RGB.
@@ -73,13 +76,22 @@ def has_ink(image: Image) -> bool:
 
 
 def _at_rim(stats: NDArray[np.int32], shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Which marks (left, top, width, height, area) touch the rim or go from end to end."""
+    """Which marks (left, top, width, height, area) are the scanner's rim, a fold or a streak.
+
+    They go along the rim or lie within a narrow margin of it, or go from end to end. A small
+    picture has no such rim: its print may fill it to the edge.
+    """
     height, width = shape
+    if min(shape) < _SHEET:
+        return np.zeros(len(stats), np.bool_)
     left, top, wide, high = stats[:, 0], stats[:, 1], stats[:, 2], stats[:, 3]
     right, bottom = left + wide, top + high
-    rim = (
-        (left < _SHADOW) | (top < _SHADOW) | (right > width - _SHADOW) | (bottom > height - _SHADOW)
+    edge, margin = _SHADOW, max(_SHADOW, round(_MARGIN * max(shape)))
+    touches = (left < edge) | (top < edge) | (right > width - edge) | (bottom > height - edge)
+    long = (wide > _ALONG * width) | (high > _ALONG * height)
+    outside = (
+        (right < margin) | (bottom < margin) | (left > width - margin) | (top > height - margin)
     )
-    # A fold, a streak of the scanner's glass or the edge of a shadow goes from end to end.
     thin = np.minimum(wide, high) <= 3
-    return np.asarray(rim | (thin & ((wide > 0.9 * width) | (high > 0.9 * height))), np.bool_)
+    whole = (wide > 0.9 * width) | (high > 0.9 * height)
+    return np.asarray((touches & (long | outside)) | (thin & whole), np.bool_)

@@ -27,7 +27,8 @@ _MOST_SKEW = 8.0  # degrees; more is no carelessness at the scanner
 _LEAST_SKEW = 0.25  # degrees; less moves the ends of a line by less than half of its height
 _LEAST_PALE = 15  # grey levels between ink and paper below which there is no print
 _MOST_PALE = 70  # below which small print is overlooked; good print has 150 and more
-_FAX_SIDE = 2400  # pixels of the longer side up to which a picture in two tones is doubled
+_FAX_SIDE = 2400  # pixels of the longer side up to which a picture in two tones is enlarged
+_BETWEEN = 0.05  # greys for each black pixel; print drawn by a computer has as many as blacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,8 @@ def prepared(image: Image) -> Image:
         page, changed = _flat(page, Sheet(sheet.corners / np.float32(scale))), True
         small, scale = _small(page)
     if two_tone(small, page):
-        if max(page.shape[:2]) <= _FAX_SIDE:
-            page, changed = _smoothed(page), True
-            small, scale = _small(page)
+        page, changed = _smoothed(page), True
+        small, scale = _small(page)
     else:
         light = _light(small)
         if light is not None:
@@ -191,11 +191,13 @@ def _flat(page: NDArray[np.uint8], sheet: Sheet) -> NDArray[np.uint8]:
 def two_tone(small: Grey, page: NDArray[np.uint8]) -> bool:
     """Whether a page is black and white without greys between, as faxes are."""
     rows = page[:: max(1, page.shape[0] // 300), :, 0]
-    return bool(((rows < 8) | (rows > 247)).mean() > 0.995) and bool((small > 200).mean() > 0.5)
+    black = int((rows < 8).sum())
+    between = int(((rows >= 8) & (rows <= 247)).sum())
+    return between < _BETWEEN * black and bool((small > 200).mean() > 0.5)
 
 
 def _smoothed(page: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """A page in two tones, twice as large, its steps smoothed and its speckles gone."""
+    """A page in two tones, up to twice as large, its steps smoothed and its speckles gone."""
     import cv2
 
     dots = (page[:, :, 0] < 128).astype(np.uint8)
@@ -206,8 +208,10 @@ def _smoothed(page: NDArray[np.uint8]) -> NDArray[np.uint8]:
     # A dot near to other ink may be that of an i, or a point; one far from any is dirt.
     near = cv2.dilate(solid.astype(np.uint8), np.ones((9, 9), np.uint8)) == 1
     kept = np.where(solid | ((dots == 1) & near), 0, 255).astype(np.uint8)
-    large = cv2.resize(kept, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC)
-    large = cv2.GaussianBlur(large, (0, 0), 1.0)
+    scale = min(2.0, max(1.0, _FAX_SIDE / max(page.shape[:2])))
+    size = (round(page.shape[1] * scale), round(page.shape[0] * scale))
+    large = cv2.resize(kept, size, interpolation=cv2.INTER_CUBIC)
+    large = cv2.GaussianBlur(large, (0, 0), 0.5 * scale)
     return np.asarray(cv2.cvtColor(large, cv2.COLOR_GRAY2RGB), np.uint8)
 
 

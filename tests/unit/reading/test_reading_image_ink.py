@@ -84,7 +84,18 @@ def square() -> Image.Image:
     return page
 
 
+def filled(size: tuple[int, int], points: int, text: str) -> Image.Image:
+    """A picture cut so close that its letters touch the edge."""
+    image = Image.new("RGB", size, "white")
+    font = ImageFont.load_default(points)
+    ImageDraw.Draw(image).text((size[0] / 2, size[1] / 2), text, "black", font, anchor="mm")
+    return image.crop(Image.eval(image.convert("L"), lambda level: 255 - level).getbbox())
+
+
 INKED = {
+    "a word cut out": lambda: filled((200, 60), 30, "TOTAL"),
+    "a letter cut out": lambda: filled((300, 300), 200, "H"),
+    "a line cut out": lambda: filled((900, 80), 40, "The harbour closes at noon"),
     "faint on grey": lambda: print_on(205, 160, 4),
     "fainter": lambda: print_on(190, 160, 2, size=16),
     "yellowed": lambda: print_on(214, 178, 3),

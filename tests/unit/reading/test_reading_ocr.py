@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
@@ -14,6 +15,7 @@ from PIL import Image, ImageDraw
 from emily.reading.image import flatten, has_ink, ocr_page, read_image
 from emily.reading.lines import Line, page_text
 from emily.reading.ocr import OcrUnavailable, recognise
+from emily.reading.sight import is_flattened_table
 from emily.reading.source import Source
 
 
@@ -37,7 +39,7 @@ class Told:
 
 def test_pieces_of_a_row_are_joined_whatever_their_order() -> None:
     lines = [line("9,90 €", 300, 103), line("Totale", 10, 100), line("Ditta", 10, 40)]
-    assert page_text(lines) == "Ditta\n\nTotale 9,90 €"
+    assert page_text(lines) == "Ditta\n\nTotale   9,90 €"
 
 
 def test_columns_of_running_text_are_read_one_after_the_other() -> None:
@@ -56,11 +58,42 @@ def test_three_columns() -> None:
     assert text == [piece.text for column in columns for piece in column]
 
 
+def test_a_foot_below_both_columns_comes_last() -> None:
+    left = [line(f"left {n}", 0, 100 + 22 * n, 440) for n in range(8)]
+    right = [line(f"right {n}", 500, 100 + 22 * n, 440) for n in range(7)]
+    for foot in (line("page 3", 0, 340), line("page 3", 700, 340), line("Issue 4, May", 0, 310)):
+        text = page_text([foot, *right, *left]).replace("\n\n", "\n").split("\n")
+        assert text == [p.text for p in (*left, *right, foot)]
+
+
+def test_no_line_beside_a_heading_is_lost() -> None:
+    # A line as high as one that crosses the gutter: it fell out of both bands.
+    left = [line(f"left {n}", 0, 100 + 22 * n, 440) for n in range(8)]
+    right = [line(f"right {n}", 500, 100 + 22 * n, 440) for n in range(8)]
+    for place in (0, 3, 7):
+        wide = dataclasses.replace(left[place], text="wide", right=540)
+        there = [*left[:place], wide, *left[place + 1 :], *right]
+        found = page_text(there).replace("\n", "   ").split("   ")
+        assert sorted(filter(None, found)) == sorted(p.text for p in there)
+
+
+def test_wide_gaps_make_a_flattened_table_that_is_known_as_one() -> None:
+    head = (line("Article", 0, 60), line("Count", 400, 60), line("Price", 800, 60))
+    rows = [(line(f"item {n}", 0, 100 + 26 * n), line(f"{n}", 400, 101 + 26 * n),
+             line(f"{n},50", 800, 99 + 26 * n)) for n in range(4)]  # fmt: skip
+    text = page_text([cell for row in (head, *rows) for cell in row])
+    assert is_flattened_table(text)
+    assert "item 2   2   2,50" in text.split("\n")
+    prose = [line("some words of a letter", 0, 60 + 26 * n, 300) for n in range(5)]
+    ends = [line("and its end", 306, 60 + 26 * n, 200) for n in range(5)]
+    assert not is_flattened_table(page_text([*prose, *ends]))
+
+
 def test_cells_of_a_table_are_no_columns() -> None:
     rows = [(line(f"item {n}", 0, 100 + 22 * n), line(f"{n},00", 800, 100 + 22 * n))
             for n in range(8)]  # fmt: skip
     text = page_text([item for row in rows for item in row])
-    assert text.split("\n") == [f"item {n} {n},00" for n in range(8)]
+    assert text.split("\n") == [f"item {n}   {n},00" for n in range(8)]
 
 
 @given(
@@ -98,14 +131,28 @@ def test_a_tall_picture_is_cut_between_lines() -> None:
     assert [piece.top for piece in found] == sorted(piece.top for piece in found)
 
 
-def test_a_page_on_its_side_is_turned_only_when_that_reads_better() -> None:
+def test_a_page_on_its_side_is_turned_only_when_a_few_lines_read_better_so() -> None:
     lying = [dataclasses.replace(line("ab cd", 10, 10), right=30, bottom=200, score=0.6)] * 5
     upright = [line("a whole line of text", 10, 10, score=0.98)]
     image = Image.new("RGB", (1000, 1400))
-    told = Told(lying, [], upright)
+    told = Told(lying, lying, [], upright, upright)
     assert recognise(told, image) == upright
-    assert told.sizes == [(1000, 1400), (1400, 1000), (1400, 1000)]
-    assert recognise(Told(lying, [], []), image) == lying
+    # A part with these lines as it lies, turned to the left, turned to the right; then the page.
+    (whole, *parts, turned) = told.sizes
+    assert (whole, turned) == ((1000, 1400), (1400, 1000))
+    assert [max(size) < 300 for size in parts] == [True] * 3
+    assert recognise(Told(lying, lying, [], []), image) == lying
+
+
+def test_a_page_on_its_head_is_turned_only_when_a_few_lines_read_better_so() -> None:
+    doubtful = [line("uoou 1e sesolo", 100, 100 + 40 * n, score=0.6) for n in range(20)]
+    sure = [line("closes at noon", 10, 10, score=0.98)]
+    image = Image.new("RGB", (1000, 1400))
+    for probe, better in ((sure * 5, True), (doubtful[:5], False), ([], False)):
+        told = Told(doubtful, doubtful[:5], probe, sure)
+        assert recognise(told, image) == (sure if better else doubtful)
+        assert len(told.sizes) == (4 if better else 3)
+        assert told.sizes[1][1] < 350
 
 
 def test_sure_lines_are_read_once() -> None:
@@ -173,4 +220,5 @@ def test_the_exif_orientation_is_respected(tmp_path: Path) -> None:
     image.save(path, exif=exif)
     told = Told([line("x", 0, 0)])
     list(read_image(Source(path, lambda: told, time.monotonic() + 60, 60)).pages)
-    assert told.sizes == [(1400, 1000)]
+    ((wide, high),) = told.sizes
+    assert wide / high == pytest.approx(1.4, abs=0.01)
