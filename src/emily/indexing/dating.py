@@ -14,7 +14,7 @@ Strength = Literal[0, 1, 2, 3, 4]
 
 _HEAD: Final = 8_000  # characters in which the date of a document is looked for: two or three pages
 _TAIL: Final = 1_200  # and at its end, where letters are signed
-_TOP_LINES: Final = 12  # lines with text among which a date alone on its line is the document's
+_TOP_LINES: Final = 20  # lines with text among which a date alone on its line is the document's
 _BEFORE: Final = 60  # characters before a date that may say what it is the date of
 
 _LABEL = re.compile(
@@ -202,6 +202,9 @@ def _says(before: str, near_top: bool, *, label: bool = False) -> Strength | Lit
 
 def _from_above(text: str, line_start: int, line_end: int, one: Found) -> str | None:
     """The label that stands above a date: the line above it, or the cell of it in that column."""
+    column_label = _from_column(text, line_start)
+    if column_label is not None:
+        return column_label
     at = line_start - 1
     for _ in range(2):
         if at <= 0:
@@ -226,6 +229,27 @@ def _from_above(text: str, line_start: int, line_end: int, one: Found) -> str | 
     if len(places) == 1 and len(above.strip()) <= 40:
         return above.strip()
     return None
+
+
+def _from_column(text: str, line_start: int) -> str | None:
+    """The label of a value where a PDF gives all labels of a form first, then all values.
+
+    The first of at least two labels in a row, each a line that ends in a colon, is that of the
+    first line below them, and so on; as many values must follow as there are labels.
+    """
+    above = [line.strip() for line in text[max(0, line_start - 1_000) : line_start].split("\n")]
+    lines = [line for line in above if line]
+    values = 0
+    while values < len(lines) and not lines[-1 - values].endswith(":"):
+        values += 1
+    labels: list[str] = []
+    while values + len(labels) < len(lines) and lines[-1 - values - len(labels)].endswith(":"):
+        labels.append(lines[-1 - values - len(labels)])
+    if len(labels) < 2 or values >= len(labels):
+        return None
+    below = [line for line in text[line_start : line_start + 1_000].split("\n") if line.strip()]
+    follow = next((n for n, line in enumerate(below) if line.rstrip().endswith(":")), len(below))
+    return labels[::-1][values] if values + follow >= len(labels) else None
 
 
 def _is_row(text: str, line_end: int, width: int) -> bool:

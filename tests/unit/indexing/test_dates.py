@@ -274,6 +274,9 @@ def test_dates_of_something_else_are_not_the_documents(line: str) -> None:
         ("Data\n26/06/2025\nScadenza\n31/07/2025", "2025-06-26"),
         ("Scadenza\n31/07/2025\nData\n26/06/2025", "2025-06-26"),
         ("Data fattura:\n\n26 giugno 2025", "2025-06-26"),
+        ("Data:\nTermini:\nScadenza:\n26/06/2025\n30 giorni\n31/07/2025\n", "2025-06-26"),
+        ("Scadenza:\n\nNumero:\n\nData:\n\n31/07/2025\n\n12\n\n26/06/2025\n", "2025-06-26"),
+        ("Scadenza:\nPagamento entro:\n31/07/2025\n30/07/2025\nData:\n26/06/2025", "2025-06-26"),
     ],
 )  # fmt: skip
 def test_labels_above(text: str, day: str) -> None:
@@ -304,7 +307,7 @@ def test_a_column_of_dates_is_nobodys_date(text: str) -> None:
 )
 def test_alone_on_a_line_near_the_top(text: str, day: str) -> None:
     assert chosen(text) == day
-    assert chosen("parola\n" * 20 + text) is None
+    assert chosen("parola\n" * 30 + text) is None
 
 
 @pytest.mark.parametrize(
