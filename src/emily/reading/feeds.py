@@ -17,7 +17,6 @@ __all__ = ["write_feed"]
 _ITEMS = frozenset({"item", "entry"})
 _DATES = ("pubDate", "published", "updated", "date")
 _TEXTS = ("description", "summary", "subtitle", "encoded", "content")
-_SAME = 60  # characters that an excerpt and the text share at their beginning
 
 
 def write_feed(root: etree._Element, writer: TextWriter) -> None:
@@ -45,11 +44,9 @@ def _entry(element: etree._Element, writer: TextWriter, level: int) -> None:
     if level > 1:
         for link in parts.get("link", [])[:1]:
             writer.block(_text(link) or attribute(link, "href") or "")
-    texts = [_markup(part) for name in _TEXTS for part in parts.get(name, [])]
-    longest = max(texts, key=len, default="")
-    for text in texts:
-        if text is longest or _plain(text)[:_SAME] not in _plain(longest):
-            writer.html(text)
+    for name in _TEXTS:
+        for part in parts.get(name, []):
+            writer.html(_markup(part))
 
 
 def _text(element: etree._Element) -> str:
@@ -63,9 +60,3 @@ def _markup(element: etree._Element) -> str:
     if not len(element):
         return (element.text or "").strip()
     return "".join(etree.tostring(child, encoding="unicode", method="html") for child in element)
-
-
-def _plain(markup: str) -> str:
-    from emily.reading.web import html_text
-
-    return " ".join(html_text(markup)[0].split())
