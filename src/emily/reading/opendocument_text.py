@@ -10,9 +10,10 @@ from lxml import etree
 from emily.errors import ReadingError
 from emily.reading.blocks import Blocks, flat_rows
 from emily.reading.ooxml import attribute, local
+from emily.reading.opendocument_lists import Lists
 from emily.reading.opendocument_objects import form_values, formula
 from emily.reading.opendocument_package import Package, number
-from emily.reading.opendocument_styles import Level, Numbering, Styles
+from emily.reading.opendocument_styles import Styles
 from emily.reading.opendocument_tables import grid, only_cells
 from emily.reading.pictures import Pictures
 from emily.reading.source import tidy
@@ -75,11 +76,7 @@ class TextWriter:
         self._cell = 0  # how many table cells or notes around
         self._hung: list[etree._Element] = []  # shapes that hang on the paragraph
         self._waiting: list[list[str]] = []  # lines of pictures inside of a table
-        self._numberings: dict[str, Numbering] = {}
-        self._outline = Numbering()
-        self._last_list: str | None = None  # style of the list before this one
-        self._list: tuple[int, dict[int, Level], Numbering] | None = None
-        self._open_item: tuple[int | None, bool] | None = None  # (restart, has no label)
+        self._lists = Lists(styles)
 
     def blocks(self, parent: Iterable[etree._Element]) -> None:
         """Blocks in order; what merely wraps them is looked into."""
@@ -91,16 +88,16 @@ class TextWriter:
     def flat(self, parent: Iterable[etree._Element]) -> str:
         """The blocks of a cell, note or comment, on one line."""
         outer, self.out = self.out, Blocks()
-        around = self._list, self._open_item, self._hung
-        self._list, self._open_item, self._hung = None, None, []
+        hung, self._hung = self._hung, []
         self._cell += 1
         try:
-            self.blocks(parent)
+            with self._lists.outside():
+                self.blocks(parent)
             return " ".join(self.out.text().split())
         finally:
             self._cell -= 1
             self.out = outer
-            self._list, self._open_item, self._hung = around
+            self._hung = hung
 
     def behind(self) -> None:
         """Write the notes and comments that were met, each a paragraph behind its mark."""
@@ -140,7 +137,8 @@ class TextWriter:
             case "list":
                 self._items(element)
             case "numbered-paragraph":
-                self._numbered(element)
+                with self._lists.within_numbered(element):
+                    self.blocks(element)
             case "table":
                 self._table(element)
             case "annotation":
@@ -170,31 +168,20 @@ class TextWriter:
     def _write(self, element: etree._Element, text: str, style: str | None) -> None:
         if local(element) == "h" and not self._cell:
             level = number(element, "outline-level")
-            label = self._label()[0] or self._outline_label(element, level)
+            chapter = self._lists.label().text or self._lists.chapter(element, level)
             # What is no number of a chapter, such as a bullet, says nothing in a heading.
-            self.out.heading(f"{label} {text}" if text and label not in {"", "-"} else text, level)
-        elif self._list is not None:
-            begins = self._open_item is not None
-            label, depth = self._label()
-            if begins and not label and depth == 0:
+            numbered = text and chapter not in {"", "-"}
+            self.out.heading(f"{chapter} {text}" if numbered else text, level)
+        elif self._lists.inside:
+            label = self._lists.label()
+            if label.begins and not label.text and label.depth == 0:
                 self.out.paragraph(text)  # an item of a list that shows no numbers
             else:
-                self.out.item(text, label, depth)
+                self.out.item(text, label.text, label.depth)
         elif not self._cell and self.styles.is_title(style):
             self.out.heading(text, 1)
         else:
             self.out.paragraph(text)
-
-    def _outline_label(self, element: etree._Element, level: int) -> str:
-        if not self.styles.outline or attribute(element, "is-list-header") == "true":
-            return ""
-        how = self.styles.outline.get(level)
-        if how is None:
-            return ""
-        restart = attribute(element, "restart-numbering") == "true"
-        start = number(element, "start-value", how.start) if restart else None
-        self._outline.advance(level, how.start, restart=start)
-        return self._outline.label(self.styles.outline, level) if how.form else ""
 
     def _inline(self, element: etree._Element) -> str:
         """Text of a paragraph; shapes that hang on it are put aside."""
@@ -254,71 +241,14 @@ class TextWriter:
         if body is not None and (text := self.flat(body)):
             self.notes[mark].append(text)
 
-    # Lists
-
     def _items(self, element: etree._Element) -> None:
-        around, opened = self._list, self._open_item
-        style = attribute(element, "style-name")
-        if around is None:
-            levels = self.styles.lists.get(style or "", {})
-            level, numbering = 1, self._numbering(element, style or "")
-            if style != self._last_list:
-                self.out.gap()
-            self._last_list = style
-        else:
-            level, numbering = around[0] + 1, around[2]
-            levels = self.styles.lists.get(style, around[1]) if style else around[1]
-            if attribute(element, "continue-numbering") != "true":
-                numbering.reached.pop(level, None)
-        self._list = level, levels, numbering
-        for item in element:
-            name = local(item)
-            if name in {"list-item", "list-header"}:
-                restart = attribute(item, "start-value")
-                start = int(restart) if restart and restart.isdecimal() else None
-                self._open_item = start, name == "list-header"
-                self.blocks(item)
-                if self._open_item is None:
-                    opened = None  # an item inside speaks for the one around
-        self._list, self._open_item = around, opened
-
-    def _numbering(self, element: etree._Element, style: str) -> Numbering:
-        """The numbers that a list goes on from."""
-        own = attribute(element, "id")
-        goes_on = attribute(element, "continue-list")
-        found = self._numberings.get(f"id {goes_on}") if goes_on else None
-        if found is None and attribute(element, "continue-numbering") == "true":
-            found = self._numberings.get(f"style {style}")
-        found = found or Numbering()
-        self._numberings[f"style {style}"] = found
-        if own:
-            self._numberings[f"id {own}"] = found
-        return found
-
-    def _numbered(self, element: etree._Element) -> None:
-        around, opened = self._list, self._open_item
-        style = attribute(element, "style-name") or ""
-        key = f"numbered {attribute(element, 'list-id') or style}"
-        numbering = self._numberings.setdefault(key, Numbering())
-        self._list = number(element, "level"), self.styles.lists.get(style, {}), numbering
-        self._open_item = None, False
-        self.blocks(element)
-        self._list, self._open_item = around, opened
-
-    def _label(self) -> tuple[str, int]:
-        """Label of the item that begins here, empty inside of one; and how deep it lies."""
-        if self._list is None:
-            return "", 0
-        level, levels, numbering = self._list
-        if self._open_item is None:
-            return "", level - 1
-        restart, bare = self._open_item
-        self._open_item = None
-        if bare:
-            return "", level - 1
-        start = levels[level].start if level in levels else 1
-        numbering.advance(level, start, restart=restart)
-        return numbering.label(levels, level), level - 1
+        if self._lists.is_new(element):
+            self.out.gap()
+        with self._lists.within(element):
+            for item in element:
+                if local(item) in {"list-item", "list-header"}:
+                    self._lists.open_item(item)
+                    self.blocks(item)
 
     # Tables
 
@@ -327,10 +257,9 @@ class TextWriter:
             self.out.paragraph(" ".join(_words(element)))
             return
         if not self._cell and (framed := only_cells(element)):
-            around, self._list = self._list, None
-            for cell in framed:
-                self.blocks(cell)
-            self._list = around
+            with self._lists.outside():
+                for cell in framed:
+                    self.blocks(cell)
             return
         found = grid(element, self.flat)
         if found.capped:
@@ -338,9 +267,7 @@ class TextWriter:
         if self._cell:
             self.out.paragraph(flat_rows(found.rows))
             return
-        around, self._list = self._list, None
         self.out.table(found.rows, header=True if found.header else None)
-        self._list = around
         waiting, self._waiting = self._waiting, []
         for lines in waiting:
             self.out.insert(lines)
