@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import binascii
 import copy
 import datetime as dt
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from emily.reading.rtf_flow import Flow, Format, Role, Row
+from emily.reading.rtf_flow import Flow, Role, Row
+from emily.reading.rtf_state import State
 from emily.reading.rtf_tables import (
     CHARACTERS,
     CONTENT,
@@ -19,7 +18,7 @@ from emily.reading.rtf_tables import (
     Fonts,
     Styles,
 )
-from emily.reading.rtf_tokens import Token, symbol_text, tokens
+from emily.reading.rtf_tokens import Token, is_utf8, symbol_text, tokens, unhexed
 from emily.reading.source import check_length
 
 __all__ = ["RtfReader"]
@@ -27,25 +26,6 @@ __all__ = ["RtfReader"]
 _MOST_DEPTH = 2_000  # groups in one another; Word stops far below
 _PAGE_FIELDS = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES"})
 _TIMES = {"creatim", "revtim"}
-
-
-@dataclass(slots=True)
-class _State:
-    """What a group inherits, and what ends with it."""
-
-    flow: Flow
-    dest: str = "text"
-    around: str = "text"  # destination outside of an alternative for older programs
-    font: int | None = None
-    fallbacks: int = 1  # characters behind \u that stand for it
-    hidden: bool = False
-    deleted: bool = False
-    in_table: bool = False
-    nested: int = 0
-    style: int = 0
-    outline: int | None = None
-    listed: bool = False
-    level: int = 0
 
 
 @dataclass(slots=True)
@@ -84,8 +64,8 @@ class RtfReader:
         self._fonts = Fonts()
         self._styles = Styles()
         self._body = Flow("body")
-        self._state = _State(self._body)
-        self._stack: list[_State] = []
+        self._state = State(self._body)
+        self._stack: list[State] = []
         self._ignored_depth = 0
         self._starred = False
         self._raw = bytearray()
@@ -99,7 +79,7 @@ class RtfReader:
         self._date: dict[str, int] = {}
         self._row = Row()
         self._begun = False  # whether the file begins as it should, and ends with its first group
-        self._utf8 = _is_utf8(data)
+        self._utf8 = is_utf8(data)
         self._read(data)
 
     def _read(self, data: bytes) -> None:
@@ -174,7 +154,7 @@ class RtfReader:
         if pict is None:
             return
         digits = bytes(pict.digits)
-        data = pict.binary or _unhexed(digits)
+        data = pict.binary or unhexed(digits)
         if data:
             self._state.flow.hang(self._picture(data))
 
@@ -340,8 +320,7 @@ class RtfReader:
     def _begin_flow(self, role: Role) -> None:
         state = self._state
         state.flow = Flow(role, self._author.strip() if role == "Comment" else "")
-        state.in_table, state.nested, state.style, state.outline = False, 0, 0, None
-        state.listed, state.level = False, 0
+        state.plain_paragraph()
 
     def _unicode(self, value: int) -> None:
         code = value + 0x10000 if value < 0 else value
@@ -356,10 +335,9 @@ class RtfReader:
     def _format(self, name: str, value: int | None) -> None:
         """A control word in the text."""
         state = self._state
-        on = value != 0
         match name:
             case "par" | "sect":
-                state.flow.paragraph(self._form())
+                state.flow.paragraph(state.form(self._styles))
             case "cell":
                 state.flow.cell(1)
             case "nestcell":
@@ -377,32 +355,7 @@ class RtfReader:
             case "cellx":
                 self._row.edges.append(value or 0)
             case "trhdr":
-                self._row.header = on
-            case "pard":
-                state.in_table, state.nested, state.style, state.outline = False, 0, 0, None
-                state.listed, state.level = False, 0
-            case "plain":
-                state.font, state.hidden, state.deleted = None, False, False
-            case "f":
-                state.font = value
-            case "uc":
-                state.fallbacks = max(0, value if value is not None else 1)
-            case "v":
-                state.hidden = on
-            case "deleted":
-                state.deleted = on
-            case "intbl":
-                state.in_table = on
-            case "itap":
-                state.nested = max(0, value or 0)
-            case "s":
-                state.style = value or 0
-            case "outlinelevel":
-                state.outline = value
-            case "ls":
-                state.listed = bool(value)
-            case "ilvl":
-                state.level = max(0, value or 0)
+                self._row.header = value != 0
             case "ftnalt":
                 state.flow.role = "Endnote"
             case "ansicpg":
@@ -411,33 +364,5 @@ class RtfReader:
                 self._fonts.page = {"mac": 10000, "pc": 437, "pca": 850}[name]
             case "deff":
                 self._fonts.default = value
-
-    def _form(self) -> Format:
-        state = self._state
-        depth = max(1, state.nested) if state.in_table else 0
-        level = state.outline
-        if level is None:
-            heading = self._styles.heading(state.style)
-        else:
-            heading = level + 1 if 0 <= level < 9 else 0
-        return Format(depth, heading, state.listed, state.level)
-
-
-def _unhexed(digits: bytes) -> bytes:
-    """What hexadecimal digits say, as far as they are such."""
-    clean = re.sub(rb"[^0-9a-fA-F]+", b"", digits)
-    try:
-        return binascii.unhexlify(clean[: len(clean) // 2 * 2])
-    except (binascii.Error, ValueError):
-        return b""
-
-
-def _is_utf8(data: bytes) -> bool:
-    """Whether the file holds UTF-8 as it stands, which the format does not allow for."""
-    if data.isascii():
-        return False
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+            case _:
+                state.format(name, value)

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-__all__ = ["Token", "charset_page", "symbol_text", "tokens", "windows_codec"]
+__all__ = [
+    "Token", "charset_page", "is_utf8", "symbol_text", "tokens", "unhexed", "windows_codec",
+]  # fmt: skip
 
 
 class Token(NamedTuple):
@@ -116,3 +118,20 @@ def symbol_text(data: bytes, *, greek: bool) -> str:
     if not greek:
         return "".join(" " if byte == 0x20 else "•" if byte == 0xB7 else "" for byte in data)
     return "".join(_SIGNS.get(byte) or _GREEK.get(chr(byte), chr(byte)) for byte in data)
+
+
+def unhexed(digits: bytes) -> bytes:
+    """What hexadecimal digits say; anything among them that is none is passed over."""
+    clean = re.sub(rb"[^0-9a-fA-F]+", b"", digits)
+    return bytes.fromhex(clean[: len(clean) // 2 * 2].decode("ascii"))
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether the file holds UTF-8 as it stands, which the format does not allow for."""
+    if data.isascii():
+        return False
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
