@@ -14,7 +14,7 @@ from emily.errors import ReadingError
 from emily.reading.pages import Facts
 from emily.reading.source import tidy
 
-__all__ = ["Compound"]
+__all__ = ["Compound", "unread_objects"]
 
 _MOST_STREAM = 512 << 20
 # What olefile raises for containers that are broken in one place or another.
@@ -64,6 +64,18 @@ class Compound:
             for path in self._ole.listdir():
                 yield "/".join(path)
 
+    def objects(self) -> list[str]:
+        """A warning about files of other programs inside of it, which Word keeps in the storage
+        ``ObjectPool`` and Excel in ones that begin with ``MBD``."""
+        found = set()
+        for path in self.streams():
+            top, _, rest = path.partition("/")
+            if rest and top == "ObjectPool":
+                found.add(rest.partition("/")[0])
+            elif rest and top.startswith("MBD"):
+                found.add(top)
+        return unread_objects(len(found))
+
     def read(self, name: str) -> bytes:
         """A stream's bytes.
 
@@ -101,6 +113,13 @@ class Compound:
             date_source="metadata" if saved else None,
         )
         return _text(found.title, page), facts
+
+
+def unread_objects(count: int) -> list[str]:
+    """A warning about embedded objects, if there are any."""
+    if not count:
+        return []
+    return [f"{count} embedded objects (charts, sheets or other files) in it are not read."]
 
 
 def _text(value: object, page: int) -> str | None:

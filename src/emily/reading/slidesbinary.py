@@ -13,6 +13,7 @@ from emily.errors import PasswordRequired, ReadingError
 from emily.reading.drawings import store
 from emily.reading.limits import MOST_CHARACTERS
 from emily.reading.reading_order import in_reading_order
+from emily.reading.slidesbinary_records import SAME_EDGE, Record, grid, marks, options, u32
 
 __all__ = ["Shape", "Slide", "SlidesBinary"]
 
@@ -27,7 +28,7 @@ _EDIT, _DIRECTORY, _HEADER, _CHARS, _BYTES, _OUTLINE = (
     0x0F9E,
 )
 _STYLE, _PLACEHOLDER, _FOOTERS, _STRING = 0x0FA1, 0x0BC3, 0x0FD9, 0x0FBA
-_FOOTERS_SHOWN = 0x0FDA
+_FOOTERS_SHOWN, _OBJECT = 0x0FDA, 0x1011
 _STRINGS_SHOWN = {0: 4, 2: 0x20}  # flags that the owner's date, and the footer, are shown
 _SIGNS = frozenset({0x0FD8, 0x0FF7, 0x0FF8, 0x0FF9, 0x0FFA})
 """Stand for a slide's number, a date, a header, a footer: ``*`` in the text."""
@@ -44,7 +45,6 @@ _MOST_EDITS = 10_000
 _MOST_RECORDS = 5_000_000
 _DEEPEST = 60
 _Box = tuple[int, int, int, int]
-_SAME_EDGE = 12  # units of 1/576 inch within which cells of a table are aligned
 
 
 @dataclass(slots=True)
@@ -80,16 +80,6 @@ class Slide:
     notes: list[Shape]
 
 
-@dataclass(slots=True)
-class _Record:
-    """One record (2.3.1); a container's data are records again."""
-
-    kind: int
-    instance: int
-    data: bytes
-    is_container: bool
-
-
 class SlidesBinary:
     """A presentation.
 
@@ -97,6 +87,9 @@ class SlidesBinary:
         stream: the stream ``PowerPoint Document``.
         user: the stream ``Current User``.
         pictures: the stream ``Pictures``.
+
+    Attributes:
+        objects: how many files of other programs are embedded in it.
 
     Raises:
         PasswordRequired: it is encrypted.
@@ -107,9 +100,9 @@ class SlidesBinary:
         self._stream = stream
         self._left = _MOST_RECORDS
         self._characters = MOST_CHARACTERS
-        if len(user) >= 20 and _u32(user, 12) == _ENCRYPTED:
+        if len(user) >= 20 and u32(user, 12) == _ENCRYPTED:
             raise PasswordRequired("the ppt file opens only with a password")
-        self._places, document = self._directory(_u32(user, 16))
+        self._places, document = self._directory(u32(user, 16))
         found = self._at(document, _DOCUMENT)
         if found is None:
             found = next((item for item in self._records(stream) if item.kind == _DOCUMENT), None)
@@ -122,6 +115,7 @@ class SlidesBinary:
              for inner in self._records(part.data) if inner.kind == _ART), b"",
         )  # fmt: skip
         self._pictures = store(art, pictures)
+        self.objects = sum(item.kind == _OBJECT for item in self._records(stream))
         self._slides = self._listed(parts, _SLIDES_LIST)
         self._notes = {slide: place for place, slide, _ in self._listed(parts, _NOTES_LIST)}
 
@@ -138,7 +132,7 @@ class SlidesBinary:
             parts = list(self._records(found.data))
             atom = next((part.data for part in parts if part.kind == _SLIDE_ATOM), b"")
             shapes = self._drawn(parts, outline)
-            notes = self._at(self._notes.get(_u32(atom, 16), 0), _NOTES)
+            notes = self._at(self._notes.get(u32(atom, 16), 0), _NOTES)
             inner = list(self._records(notes.data)) if notes else []
             footers = self._footers_of(parts) or self._footers
             yield Slide(shapes, footers, self._drawn(inner, []))
@@ -162,35 +156,35 @@ class SlidesBinary:
             edit = self._record(self._stream, at)
             if edit is None or edit.kind != _EDIT or len(edit.data) < 20:
                 break
-            if len(edit.data) >= 32 and _u32(edit.data, 28):
+            if len(edit.data) >= 32 and u32(edit.data, 28):
                 raise PasswordRequired("the ppt file opens only with a password")
-            document = document or _u32(edit.data, 16)
-            directory = self._record(self._stream, _u32(edit.data, 12))
+            document = document or u32(edit.data, 16)
+            directory = self._record(self._stream, u32(edit.data, 12))
             if directory is not None and directory.kind == _DIRECTORY:
                 data, here = directory.data, 0
                 while here + 4 <= len(data):
-                    head = _u32(data, here)
+                    head = u32(data, here)
                     first, count = head & 0xFFFFF, head >> 20
                     here += 4
                     for number in range(min(count, (len(data) - here) // 4)):
-                        places.setdefault(first + number, _u32(data, here + 4 * number))
+                        places.setdefault(first + number, u32(data, here + 4 * number))
                     here += 4 * count
-            at = _u32(edit.data, 8)
+            at = u32(edit.data, 8)
         return places, document
 
-    def _at(self, number: int, kind: int) -> _Record | None:
+    def _at(self, number: int, kind: int) -> Record | None:
         """The part of a number, if it is of that kind."""
         place = self._places.get(number)
         found = None if place is None else self._record(self._stream, place)
         return found if found is not None and found.kind == kind else None
 
-    def _record(self, data: bytes, at: int) -> _Record | None:
+    def _record(self, data: bytes, at: int) -> Record | None:
         if at + 8 > len(data):
             return None
         head, kind, size = struct.unpack_from("<HHI", data, at)
-        return _Record(kind, head >> 4, data[at + 8 : at + 8 + size], head & 15 == 15)
+        return Record(kind, head >> 4, data[at + 8 : at + 8 + size], head & 15 == 15)
 
-    def _records(self, data: bytes) -> Iterator[_Record]:
+    def _records(self, data: bytes) -> Iterator[Record]:
         """The records that follow one another."""
         at = 0
         while (found := self._record(data, at)) is not None:
@@ -198,9 +192,9 @@ class SlidesBinary:
             if self._left < 0:
                 raise ReadingError(f"the presentation has more than {_MOST_RECORDS:,} records")
             yield found
-            at += 8 + _u32(data, at + 4)
+            at += 8 + u32(data, at + 4)
 
-    def _listed(self, parts: list[_Record], which: int) -> list[tuple[int, int, list[Shape]]]:
+    def _listed(self, parts: list[Record], which: int) -> list[tuple[int, int, list[Shape]]]:
         """Slides of a list (2.4.14.3): number of the part, id, and the texts of its outline."""
         found: list[tuple[int, int, list[Shape]]] = []
         for part in parts:
@@ -208,15 +202,15 @@ class SlidesBinary:
                 continue
             for record in self._records(part.data):
                 if record.kind == _LISTED:
-                    found.append((_u32(record.data, 0), _u32(record.data, 12), []))
+                    found.append((u32(record.data, 0), u32(record.data, 12), []))
                 elif found:
                     self._text(record, found[-1][2])
         return found
 
-    def _text(self, record: _Record, texts: list[Shape]) -> None:
+    def _text(self, record: Record, texts: list[Shape]) -> None:
         """Take a record of a text: its kind begins one, its characters, their properties follow."""
         if record.kind == _HEADER:
-            kind = _u32(record.data, 0)
+            kind = u32(record.data, 0)
             texts.append(Shape(is_title=kind in _TITLES, bulleted=kind in _BODIES))
         elif record.kind in {_CHARS, _BYTES} and texts:
             coding = "utf-16-le" if record.kind == _CHARS else "latin-1"
@@ -226,9 +220,9 @@ class SlidesBinary:
                 raise ReadingError(f"it holds more than {MOST_CHARACTERS:,} characters")
             texts[-1].lines = text.rstrip("\r").split("\r")
         elif record.kind == _STYLE and texts and texts[-1].lines:
-            texts[-1].marks = _marks(record.data, [len(line) for line in texts[-1].lines])
+            texts[-1].marks = marks(record.data, [len(line) for line in texts[-1].lines])
 
-    def _footers_of(self, parts: list[_Record]) -> list[str]:
+    def _footers_of(self, parts: list[Record]) -> list[str]:
         """Date and footer that are shown, of those among headers and footers (2.4.15.2)."""
         found: list[str] = []
         for part in parts:
@@ -242,7 +236,7 @@ class SlidesBinary:
                     found.append(record.data.decode("utf-16-le", "replace").strip())
         return found
 
-    def _drawn(self, parts: list[_Record], outline: list[Shape]) -> list[Shape]:
+    def _drawn(self, parts: list[Record], outline: list[Shape]) -> list[Shape]:
         for part in parts:
             if part.kind == _DRAWING:
                 for container in self._records(part.data):
@@ -284,7 +278,7 @@ class SlidesBinary:
         if first is None or first.kind != _PART:
             return False
         return any(
-            _TABLE in _options(inner)
+            _TABLE in options(inner)
             for inner in self._records(first.data)
             if inner.kind in {_OPTIONS, _MORE_OPTIONS}
         )
@@ -297,13 +291,13 @@ class SlidesBinary:
                 shape, box = self._shape(record.data, outline)
                 if shape is not None and shape.has_text and box is not None:
                     cells.append((box[1], box[0], " ".join(" ".join(shape.lines).split())))
-        lefts = _grid(left for _, left, _ in cells)
+        lefts = grid(left for _, left, _ in cells)
         rows: list[list[str]] = []
         before, last = 0, len(lefts)
         for top, left, text in sorted(cells, key=lambda cell: cell[0]):
             column = max(0, sum(other <= left for other in lefts) - 1)
             # Rows of no height, which some programs write, are told by their columns alone.
-            if not rows or top - before > _SAME_EDGE or column <= last:
+            if not rows or top - before > SAME_EDGE or column <= last:
                 rows.append([""] * len(lefts))
             rows[-1][column] = text
             before, last = top, column
@@ -323,7 +317,7 @@ class SlidesBinary:
                 top, left, right, bottom = struct.unpack_from(form, record.data, 0)
                 box = left, top, right, bottom
             elif record.kind == _OPTIONS:
-                picture = _options(record).get(_PICTURE, 0)
+                picture = options(record).get(_PICTURE, 0)
             elif record.kind == _TEXT:
                 shape = self._textbox(record.data, outline)
             elif record.kind == _CLIENT:
@@ -344,7 +338,7 @@ class SlidesBinary:
         sign = False
         for record in self._records(data):
             if record.kind == _OUTLINE:
-                number = _u32(record.data, 0)
+                number = u32(record.data, 0)
                 return outline[number] if number < len(outline) else None
             self._text(record, texts)
             sign = sign or record.kind in _SIGNS
@@ -352,61 +346,3 @@ class SlidesBinary:
             return None
         texts[0].has_text = True
         return texts[0]
-
-
-def _options(record: _Record) -> dict[int, int]:
-    """Properties of a shape: FOPT ([MS-ODRAW] 2.2.9)."""
-    found = {}
-    for number in range(min(record.instance, len(record.data) // 6)):
-        name, value = struct.unpack_from("<HI", record.data, 6 * number)
-        found[name & 0x3FFF] = value
-    return found
-
-
-def _marks(style: bytes, lengths: list[int]) -> list[tuple[int, bool | None]]:
-    """Level of each paragraph, and whether it has a bullet, by the runs of StyleTextPropAtom
-    (2.9.44, 2.9.45)."""
-    marks: list[tuple[int, bool | None]] = []
-    at = left = level = 0
-    bullet: bool | None = None
-    for length in lengths:
-        while left <= 0:
-            if at + 10 > len(style):
-                return marks
-            left, level = struct.unpack_from("<IH", style, at)
-            stated = style[at + 6] & 1  # the mask's bit for the flag, which is the first field
-            bullet = bool(style[at + 10 : at + 11] and style[at + 10] & 1) if stated else None
-            at = _after(style, at + 6)
-        marks.append((min(level, 4), bullet))
-        left -= length + 1
-    return marks
-
-
-_PARAGRAPH_FIELDS = (
-    (0x000F, 2), (0x0080, 2), (0x0010, 2), (0x0040, 2), (0x0020, 4), (0x0800, 2), (0x1000, 2),
-    (0x2000, 2), (0x4000, 2), (0x0100, 2), (0x0400, 2), (0x8000, 2), (0x100000, None),
-    (0x10000, 2), (0xE0000, 2), (0x200000, 2),
-)  # fmt: skip
-"""Which bits of a mask say that a field follows, and its bytes: TextPFException (2.9.20)."""
-
-
-def _after(style: bytes, at: int) -> int:
-    """Where a run's properties end."""
-    mask = _u32(style, at)
-    at += 4
-    for bits, size in _PARAGRAPH_FIELDS:
-        if mask & bits:
-            at += 2 + 4 * int.from_bytes(style[at : at + 2], "little") if size is None else size
-    return at
-
-
-def _grid(values: Iterator[int]) -> list[int]:
-    found: list[int] = []
-    for value in sorted(set(values)):
-        if not found or value - found[-1] > _SAME_EDGE:
-            found.append(value)
-    return found
-
-
-def _u32(data: bytes, at: int) -> int:
-    return int.from_bytes(data[at : at + 4], "little")

@@ -50,11 +50,14 @@ def _read_xls(source: Source) -> Draft:
     ole = Compound(source.path)
     try:
         title, facts = ole.properties()
+        warnings = ole.objects()
         name = next((name for name in ("Workbook", "Book") if name in ole), "Workbook")
         book = Xls(ole.read(name))
     finally:
         ole.close()
-    return _draft("xls", book, None, title, facts)
+    draft = _draft("xls", book, None, title, facts)
+    draft.warnings += warnings
+    return draft
 
 
 def _read_xlsb(source: Source) -> Draft:

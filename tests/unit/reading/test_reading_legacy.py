@@ -20,6 +20,7 @@ from tests.unit.reading.office_binary import (
     compound,
     group,
     holder,
+    number,
     presentation,
     record,
     row_end,
@@ -27,6 +28,7 @@ from tests.unit.reading.office_binary import (
     summary,
     text_shape,
     word,
+    xls,
 )
 
 from emily.errors import (
@@ -44,6 +46,7 @@ from emily.reading.pages import Page, Table
 from emily.reading.slidesbinary import SlidesBinary
 from emily.reading.source import Draft, Source
 from emily.reading.wordbinary import WordBinary
+from emily.reading.workbooks import read_workbook
 
 Make = Callable[..., Source]
 Pages = Callable[[Draft], list[Page]]
@@ -214,6 +217,25 @@ def test_large_files_are_known_by_a_directory_at_their_end(
     path = tmp_path / "large"
     path.write_bytes(compound({names[kind]: bytes(100_000)}))
     assert detect(path).name == kind
+
+
+@pytest.mark.parametrize("kind", ["doc", "ppt", "xls"])
+def test_embedded_objects_are_named(source: Make, kind: str) -> None:
+    # The writer of these tests knows no storages; a name with a slash looks like one.
+    if kind == "doc":
+        extra = {"ObjectPool/_1/Ole": b"x", "ObjectPool/_1/Data": b"x"}
+        draft = read_doc(source(compound(word([("x\r", b"")]) | extra), "t.doc"))
+    elif kind == "ppt":
+        streams = presentation([[text_shape("x")]])
+        streams["PowerPoint Document"] += record(0x1011, b"x" * 40)
+        draft = read_ppt(source(compound(streams), "t.ppt"))
+    else:
+        draft = read_workbook(
+            source(compound(xls({"S": [number(0, 0, 1)]}) | {"MBD0012/Ole": b"x"}), "t.xls")
+        )
+    assert draft.warnings == [
+        "1 embedded objects (charts, sheets or other files) in it are not read."
+    ]
 
 
 def test_properties_become_facts(source: Make) -> None:
