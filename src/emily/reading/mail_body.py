@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -10,10 +9,10 @@ from dataclasses import dataclass, field
 
 from emily.errors import PasswordRequired, ReadingError
 from emily.reading.invitation import event_lines
-from emily.reading.mime import Part, parse, uudecoded
+from emily.reading.mail_texts import plain_text, without_tags
+from emily.reading.mime import Part, parse
 from emily.reading.pages import Table
 from emily.reading.signed import unwrap
-from emily.reading.source import tidy
 from emily.reading.tnef import parts_of
 from emily.reading.web import html_text, inline_picture
 
@@ -39,16 +38,8 @@ _TEXTS = frozenset({"text/plain", "text/enriched", "text/richtext", "text/markdo
 _NO_CONTENT = frozenset({
     "text/css", "text/javascript", "application/javascript", "text/x-amp-html", "text/watch-html",
 })  # fmt: skip
-_PGP = re.compile(r"-----BEGIN PGP MESSAGE-----.*?(?:-----END PGP MESSAGE-----|\Z)", re.DOTALL)
-_PGP_SIGNED = re.compile(
-    r"-----BEGIN PGP SIGNED MESSAGE-----[ \t]*\n(?:[A-Za-z-]+: [^\n]*\n)*\n?(.*?)\n?"
-    r"(?:-----BEGIN PGP SIGNATURE-----.*?(?:-----END PGP SIGNATURE-----|\Z)|\Z)",
-    re.DOTALL,
-)
-_UU = re.compile(r"(?m)^begin [0-7]{3,4} (\S[^\n]*)\n((?:[ -`][^\n]{0,90}\n)+)end[ \t]*(?:\n|\Z)")
 _MARKERS = re.compile(r"\[cid:\s*([^\]\s]+)\s*\]|\[image: ?([^\]\n]*)\]", re.IGNORECASE)
 _META = re.compile(rb"<meta[^>]{1,300}charset\s*=\s*[\"']?\s*([a-z0-9_.:-]+)", re.IGNORECASE)
-_TAG = re.compile(r"<(/?)(!?[A-Za-z0-9]*)[^<>]*>?|[^<]+")
 _MOST_NESTED = 8  # signed content inside of signed content
 _MOST_EVENTS = 20  # of an attached calendar; one with more is a file of its own
 
@@ -275,28 +266,12 @@ class _Walk:
         return text.replace("\0", "")
 
     def _plain(self, part: Part) -> _Piece:
-        text = _unflow(part, self._text(part))
-        if part.kind in {"text/enriched", "text/richtext"}:
-            text = re.sub(
-                r"(?s)<param>.*?</param>|</?[A-Za-z-]{1,60}>", "", text.replace("<<", "<")
-            )
-        if "-----BEGIN PGP" in text:
-            text = _PGP_SIGNED.sub(lambda found: re.sub(r"(?m)^- ", "", found[1]), text)
-            text, count = _PGP.subn("", text)
-            if count:
-                self._body.warnings.append("Its content is encrypted with PGP and is not read.")
-        if "\nbegin " in f"\n{text}":
-            text = _UU.sub(self._unpack, text)
-        self._any_text = self._any_text or bool(text.strip())
-        return _Piece(text)
-
-    def _unpack(self, found: re.Match[str]) -> str:
-        """Put a uuencoded file aside; text that only begins like one stays."""
-        data = uudecoded(found[2].encode("ascii", "replace"))
-        if not data:
-            return found[0]
-        self._body.made.append((" ".join(found[1].split()), data))
-        return ""
+        read = plain_text(part, self._text(part))
+        self._body.made += read.files
+        if read.encrypted:
+            self._body.warnings.append("Its content is encrypted with PGP and is not read.")
+        self._any_text = self._any_text or bool(read.text.strip())
+        return _Piece(read.text)
 
     def _html(self, part: Part) -> _Piece:
         if not part.parameter("charset"):
@@ -326,25 +301,9 @@ class _Walk:
             text, tables, _ = html_text(markup, picture)
         except ReadingError as error:
             self._body.warnings.append(f"The mail's HTML is read without its structure: {error}.")
-            text, tables = _without_tags(markup), ()
+            text, tables = without_tags(markup), ()
         self._any_text = self._any_text or bool(text.strip())
         return _Piece(text, tables, True, pictures)
-
-
-def _without_tags(markup: str) -> str:
-    """The text of HTML that no parser takes."""
-    lines: list[str] = []
-    skipped = ""
-    for found in _TAG.finditer(markup):
-        name = (found[2] or "").lower()
-        if found[2] is None:
-            if not skipped:
-                lines += (" ".join(line.split()) for line in found[0].split("\n"))
-        elif skipped:
-            skipped = "" if found[1] and name == skipped else skipped
-        elif name in {"script", "style"}:
-            skipped = "" if found[1] else name
-    return tidy(html.unescape("\n".join(filter(None, lines))))
 
 
 def _put(plain: list[_Piece], pictures: list[tuple[Part, list[str]]]) -> None:
@@ -370,11 +329,3 @@ def _put(plain: list[_Piece], pictures: list[tuple[Part, list[str]]]) -> None:
     rest = [line for _, lines in left for line in lines]
     if rest:
         plain[-1].text = "\n".join([plain[-1].text.rstrip("\n"), "", *rest])
-
-
-def _unflow(part: Part, text: str) -> str:
-    """Join the soft line ends of ``format=flowed`` (RFC 3676)."""
-    if part.parameter("format").lower() != "flowed":
-        return text
-    joint = r"\1" if part.parameter("delsp").lower() == "yes" else r"\1 "
-    return re.sub(r"(?m)^(?!-- $)([^>\n].*) \n(?![> \n])", joint, tidy(text))

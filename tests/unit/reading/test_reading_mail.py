@@ -763,3 +763,38 @@ def test_html_that_no_parser_takes_is_read_without_its_structure(
     draft = read_mail(source(f"{HEADS}Content-Type: text/html\n\n{markup}".encode()))
     assert pages(draft)[0].text == START + "caffè\nend"
     assert draft.warnings[0].startswith("The mail's HTML is read without its structure")
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "text"),
+    [
+        ("text/enriched", "<bold>Bold</bold> and <<plain <color><param>red</param>x</color>",
+         "Bold and <plain x"),
+        ("text/plain; format=flowed; delsp=yes", "one \ntwo \n\nthree", "onetwo \n\nthree"),
+        ("text/plain; format=flowed", "> its \n> text\nmine \nmore", "> its \n> text\nmine more"),
+    ],
+)  # fmt: skip
+def test_texts_in_other_formats(
+    source: Make, pages: Pages, kind: str, body: str, text: str
+) -> None:
+    assert text_of(source, pages, f"{HEADS}Content-Type: {kind}\n\n{body}") == text
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<param>",
+        "begin 644 x\n",
+        "-----BEGIN PGP SIGNED MESSAGE-----\n",
+        "-----BEGIN PGP MESSAGE-----",
+        "[cid:",
+        "[image: ",
+        "<<",
+    ],
+)
+@pytest.mark.parametrize("kind", ["text/plain", "text/enriched", "text/html"])
+def test_text_bombs(source: Make, pages: Pages, unit: str, kind: str) -> None:
+    began = time.process_time()
+    raw = f"{HEADS}Content-Type: {kind}\n\n{unit * 30_000}"
+    assert len(pages(read_mail(source(raw.encode())))) == 1
+    assert time.process_time() - began < 20
