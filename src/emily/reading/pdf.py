@@ -141,6 +141,8 @@ class _Pages:
         if held.laid is None:
             return page
         left_out = self._furniture.repeated(page.number, held.edges)
+        if left_out and not held.laid.holds_more(left_out):
+            left_out = set()  # the page says nothing else
         text, tables = held.laid.text(self._fonts, left_out)
         return Page(
             page.number,

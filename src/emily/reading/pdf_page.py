@@ -49,6 +49,11 @@ class Laid:
                 texts.append(self.lines[item].text)
         return sum(len("".join(text.split())) for text in texts)
 
+    def holds_more(self, left_out: Collection[int]) -> bool:
+        """Whether most of the page's text is beside these lines."""
+        without = sum(len("".join(self.lines[at].text.split())) for at in left_out)
+        return 2 * without < self.characters
+
     def text(self, fonts: Fonts, left_out: Collection[int]) -> tuple[str, tuple[Table, ...]]:
         """The page's text, and where it holds tables.
 

@@ -33,7 +33,7 @@ _BOLD = re.compile(r"bold|black|heavy|demi(?!talic)|[-,]bd|cmbx|CMSSBX", re.I)
 _FORCE_BOLD = 1 << 18  # ISO 32000-1, table 123
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
 _UNPRINTED = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_LAM_ALEF = re.compile("[\u0627\u0623\u0625\u0622]\u0644")
+_RUN = re.compile("[\u0590-\u08ff]{2,}")
 _TWO_SCRIPTS = re.compile("(?<=[\u0590-\u08ff])(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u0590-\u08ff])")
 _ARABIC = re.compile("[\u0590-\u08ff]")
 _SAMPLES = 9  # words that are asked for their direction
@@ -151,20 +151,24 @@ class Layer:
         return words
 
     def _mended(self, text: str) -> str:
-        """The letters of the ligature lam-alef in their order.
+        """The letters of Arabic and Hebrew ligatures in their order.
 
-        PDFium turns the characters of scripts from right to left round one by one, the two of
-        this one glyph as well, which stand at one place.
+        PDFium turns the characters of scripts from right to left round one by one, those of one
+        glyph (lam-alef, or a whole word) as well, which all have the place of that glyph.
         """
-        boxes = np.zeros((2, 4), np.float32)
-        at = boxes.ctypes.data
         letters = list(text)
-        for match in _LAM_ALEF.finditer(text):
-            _loose_box(self._handle, match.start(), at)
-            _loose_box(self._handle, match.start() + 1, at + 16)
-            if abs(boxes[0, 0] - boxes[1, 0]) < 0.01 and abs(boxes[0, 2] - boxes[1, 2]) < 0.01:
-                n = match.start()
-                letters[n], letters[n + 1] = letters[n + 1], letters[n]
+        for match in _RUN.finditer(text):
+            start, end = match.span()
+            boxes = np.zeros((end - start, 4), np.float32)
+            at = boxes.ctypes.data
+            for n in range(start, end):
+                _loose_box(self._handle, n, at)
+                at += 16
+            apart = np.abs(np.diff(boxes[:, [0, 2]], axis=0)).max(1) > 0.01
+            for group in np.split(np.arange(start, end), np.flatnonzero(apart) + 1):
+                if len(group) > 1:
+                    first, last = int(group[0]), int(group[-1]) + 1
+                    letters[first:last] = letters[first:last][::-1]
         return "".join(letters) + "\n"  # another text in any case
 
     def _fill(self, spans: list[tuple[int, int]], text: str, buffer: NDArray[np.float32]) -> None:

@@ -412,6 +412,17 @@ def test_two_pages_are_too_few_to_repeat(read: Callable[..., list[Page]]) -> Non
     assert all("Mill and Garden" in page.text for page in read(draw))
 
 
+def test_a_page_that_says_nothing_else_keeps_what_repeats(
+    read: Callable[..., list[Page]],
+) -> None:
+    def draw(canvas: Any) -> None:
+        for _ in range(5):
+            canvas.drawString(72, 810, "This page is left for your own notes")
+            canvas.showPage()
+
+    assert all(page.text == "This page is left for your own notes" for page in read(draw))
+
+
 def test_headers_of_left_and_right_pages(read: Callable[..., list[Page]]) -> None:
     pages = read(lambda c: booklet(c, lambda n: ("The mill", "The garden")[n % 2], str))
     assert ["The mill" in page.text for page in pages] == [False, True] + [False] * 6
