@@ -55,6 +55,7 @@ _NAMED_DAY = re.compile(
     r"(\d{4})(?!\d)"
 )
 _AFTER_SHORT_YEAR = re.compile(r"[ \t]*(?:$|\n|\||[,;)\]]|  )")
+_TIME = re.compile(r" {1,2}\d{1,2}[:.]\d\d(?!\d)")
 _VERSION = re.compile(r"(?:\bv|\bver|\bversione?|\brev|\brelease|\brevisione?|\bbuild)\W{0,3}\Z")
 _EUROPE = re.compile(r"[€£]|\b(?:EUR|GBP|VAT|IBAN|Ltd|plc|GmbH)\b")
 _AMERICA = re.compile(r"\$|\b(?:USD|ZIP|EIN|SSN|LLC|Sales Tax|sales tax)\b")
@@ -207,7 +208,12 @@ def _year_last(text: str, last: int) -> list[_Numbers]:
             if spaced or (separator != "/" and not tight) or (among_digits and "\n" not in before):
                 continue
             after = text[end : end + 2]
-            if after[:1] in {" ", "-", "."} and after[1:].isdigit() and separator == "-":
+            if (
+                after[:1] in {" ", "-", "."}
+                and after[1:].isdigit()
+                and separator == "-"
+                and not _TIME.match(text, end)
+            ):
                 continue  # 06-12-10 44: a telephone
         found.append(
             _Numbers(int(match[1]), int(match[4]), _year(year, last), separator == ".", start, end)

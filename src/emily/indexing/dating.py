@@ -15,6 +15,8 @@ Strength = Literal[0, 1, 2, 3, 4]
 _HEAD: Final = 8_000  # characters in which the date of a document is looked for: two or three pages
 _TAIL: Final = 1_200  # and at its end, where letters are signed
 _TOP_LINES: Final = 20  # lines with text among which a date alone on its line is the document's
+_FIRST_WORDS: Final = 3  # among which a line names the paper that it dates
+_SHORT_LINE: Final = 7  # words before a date; more of them are a sentence that mentions it
 _BEFORE: Final = 60  # characters before a date that may say what it is the date of
 
 _LABEL = re.compile(
@@ -22,15 +24,22 @@ _LABEL = re.compile(
     r"|\bdate (?:of |de )?(?:the |la )?(?:issue|invoice|document|letter|facture|facturation"
     r"|emission|d'emission|du document|de la facture)"
     r"|\b(?:data|dt\.?) (?:di |della |del )?(?:emissione|fattura|documento|doc\b|lettera|nota"
-    r"|redazione|protocollo|wystawienia|referto|contratto|verbale|atto)"
+    r"|redazione|rilascio|stipula|compilazione|firma|registrazione|protocollo|wystawienia|referto|contratto|verbale|atto)"
     r"|\b(?:rechnungs|beleg|ausstellungs|brief|dokument|erstellungs|factuur|dokumenten)datum\b"
     r"|\bfecha (?:de )?(?:la )?(?:factura|emision|expedicion|documento)"
+    r"|\bestratto conto (?:al|del)\b|\bsituazione al\b"
     r"|\bemess[ao] il\b|\bissued(?: on)?\b|\bausgestellt am\b|\bfait le\b|\bemise? le\b"
 )
 _PLAIN = re.compile(
     r"(?:^|[|\n\t]|  |[^\w ] ?)(?:data|date|dated|datum|fecha|dal? data)\s*[:.]?\s*\Z"
 )
-_PLAIN_LABEL = re.compile(r"\b(?:data|date|dated|datum|fecha)\s*[:.]")
+_PLAIN_LABEL = re.compile(
+    r"\b(?:data|date|dated|datum|fecha)\s*[:.]"
+    r"|\b(?:inviato|spedito|sent|gesendet|envoye|enviado)(?: il)?\s*:"
+)
+_ABOUT = re.compile(  # lines that refer to other papers
+    r"\s*(?:>\s*)*\W{0,3}(?:oggetto|subject|betreff|betrifft|objet|asunto|re|rif|riferimento|vs|ns)\b"
+)
 _OF = re.compile(
     r"(?:\bdel?|\bdel giorno|\bin data|\bvom|\bdu|\bdated|\bof|\bden|\bli'?|\bil)\s*\Z"
 )
@@ -149,7 +158,7 @@ def _strength(text: str, one: Found, previous: Found | None, near_top: bool) -> 
                 return rank
             if rank == -1:
                 return 0
-    rank = _says(before, near_top)
+    rank = _says(before, near_top, line=text[line_start : one.start].lstrip(" \t|*#>-"))
     if rank == -1:
         return 0
     if rank is not None:
@@ -163,13 +172,16 @@ def _strength(text: str, one: Found, previous: Found | None, near_top: bool) -> 
     return 0
 
 
-def _says(before: str, near_top: bool, *, label: bool = False) -> Strength | Literal[-1] | None:
+def _says(
+    before: str, near_top: bool, *, label: bool = False, line: str | None = None
+) -> Strength | Literal[-1] | None:
     """What the words before a date make it: a rank, -1 for a date of something else, or nothing.
 
     Args:
         before: folded text up to the date.
         near_top: whether it is among the first lines.
         label: whether ``before`` is a label that stands above the date.
+        line: all of its line up to the date, where ``before`` may be only its end.
     """
     before = _WEEKDAY.sub("", before)
     other = max((match.end() for match in _OTHER.finditer(before)), default=-1)
@@ -189,14 +201,17 @@ def _says(before: str, near_top: bool, *, label: bool = False) -> Strength | Lit
         return -1 if other >= 0 else None
     of = _OF.search(before)
     if of is not None and other < of.start():
-        if _PAPER.search(before[: of.start()]):
+        paper = _PAPER.search(before[: of.start()] if line is None else line)
+        if _ABOUT.match(before if line is None else line):
+            return -1
+        if paper and paper.string[: paper.start()].count(" ") <= _FIRST_WORDS:
             return 3
         word = of[0].strip()
         if word not in {"il", "de", "of"} and near_top:
             between = before[: of.start()].rstrip()
             if word in {"li", "li'", "den"}:
                 return 3 if between.endswith(",") or not between else None
-            return 2 if other < 0 else None
+            return 2 if other < 0 and (line or "").count(" ") <= _SHORT_LINE else None
     return -1 if other >= 0 else None
 
 

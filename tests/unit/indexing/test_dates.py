@@ -35,6 +35,7 @@ def days(text: str, language: str | None = "it") -> list[str]:
         ("26 / 06 / 2025", "2025-06-26"),
         ("26.6.2025", "2025-06-26"),
         ("26.06.25", "2025-06-26"),
+        ("26-06-25 10:31", "2025-06-26"),
         ("26 giugno 2025", "2025-06-26"),
         ("26 GIUGNO 2025", "2025-06-26"),
         ("26 giu 2025", "2025-06-26"),
@@ -234,7 +235,8 @@ def chosen(text: str, language: str | None = "it") -> str | None:
         "Rechnungsdatum: {}", "Datum: {}", "Berlin, den {}", "Rechnung Nr. 7 vom {}",
         "Date de facture : {}", "Paris, le {}", "Facture n°7 du {}", "Fecha de factura: {}",
         "Fecha: {}", "| Data | {} |", "Numero 7   Data {}", "Emessa il {}", "**Data:** {}",
-        "date: {}",
+        "date: {}", "Data rilascio: {}", "Inviato: giovedì {} 10:15", "Sent: {}",
+        "Estratto conto al {}", "BOLLETTA N. 2025/123 del {}",
     ],
 )  # fmt: skip
 def test_cues_beat_other_dates(cue: str) -> None:
@@ -257,7 +259,11 @@ def test_cues_beat_other_dates(cue: str) -> None:
         "Check out {}", "Data di consegna: {}", "Data ordine: {}", "Order date: {}",
         "ai sensi del D.P.R. {}, n. 633", "D.Lgs. {}", "legge {} n. 104", "Regulation of {}",
         "La riunione si è tenuta con successo e in quella data, {}, tutti furono contenti",
-        "Periodo dal {}", "Prossima lettura: {}", "Data stampa: {}",
+        "Periodo dal {}", "Oggetto: disdetta del contratto del {}", "Re: your letter of {}",
+        "Betreff: Ihre Rechnung vom {}",
+        "Oggetto: richiesta di informazioni e di una copia autentica del vostro contratto del {}",
+        "Con la presente si trasmette in allegato a codesta spettabile ditta la fattura del {}",
+        "Prossima lettura: {}", "Data stampa: {}",
     ],
 )  # fmt: skip
 def test_dates_of_something_else_are_not_the_documents(line: str) -> None:
