@@ -13,6 +13,7 @@ import argparse
 import io
 import json
 import logging
+import os
 import shutil
 import subprocess
 import sys
@@ -142,8 +143,6 @@ def engines(names: list[str]) -> dict[str, Engine]:
 
 def _cpu() -> float:
     """CPU seconds of this process and of those that it has waited for."""
-    import os
-
     used = os.times()
     return used.user + used.system + used.children_user + used.children_system
 
@@ -191,7 +190,7 @@ def table(scores: dict[str, dict[str, Score]]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -201,7 +200,7 @@ def main() -> None:
     parser.add_argument("--pages", nargs="+", default=[sheet.name for sheet in PAGES])
     parser.add_argument("--engines", nargs="+", choices=_NAMES, default=list(_NAMES[:3]))
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     logging.disable(logging.CRITICAL)
     scores = measure(engines(given.engines), given.kinds, given.pages, given.seed)
     if given.json:
