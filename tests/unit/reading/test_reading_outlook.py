@@ -416,3 +416,30 @@ def test_broken_rich_text_raises_only_reading_errors(data: bytes) -> None:
 def test_rich_text_that_unpacks_to_too_much_is_refused() -> None:
     with pytest.raises(LimitExceeded, match="its rich text unpacks to 4,000,000,000 bytes"):
         decompressed(struct.pack("<III", 20, 4_000_000_000, 0x75465A4C) + bytes(8))
+
+
+# CMS (RFC 5652) around "Content-Type: text/plain", a blank line and "The signed text."
+SIGNED = bytes.fromhex(
+    "305106092a864886f70d010702a04430420201013100303906092a864886f70d010701a02c042a43"
+    "6f6e74656e742d547970653a20746578742f706c61696e0a0a546865207369676e65642074657874"
+    "2e3100"
+)
+
+
+@pytest.mark.parametrize("kind", ["application/pkcs7-mime", "application/x-pkcs7-mime", ""])
+def test_a_signed_message_is_unwrapped(source: Make, pages: Pages, kind: str) -> None:
+    tree = bare(**{"__attach_version1.0_#00000000": attachment("smime.p7m", SIGNED, kind=kind)})
+    draft = read_msg(source(compound(tree)))
+    assert pages(draft)[0].text == HEAD + "The signed text."
+    assert list(draft.enclosed) == []
+
+
+def test_a_message_signed_in_the_open_is_taken_apart(source: Make, pages: Pages) -> None:
+    data = (
+        b"Content-Type: multipart/signed; boundary=b\n\n--b\n\nThe signed text.\n"
+        b"--b\nContent-Type: application/pkcs7-signature; name=smime.p7s\n\nx\n--b--\n"
+    )
+    held = attachment("smime.p7m", data, kind="multipart/signed")
+    draft = read_msg(source(compound(bare(**{"__attach_version1.0_#00000000": held}))))
+    assert pages(draft)[0].text == HEAD + "The signed text."
+    assert list(draft.enclosed) == []
