@@ -55,8 +55,8 @@ def load(engine: str, languages: Sequence[str] = ()) -> Ocr:
     Args:
         engine: one of ``ENGINES``.
         languages: ISO 639-1 codes of what is to be read. RapidOCR does without: its one model
-            reads Latin, Chinese and Japanese script, and no Greek, Cyrillic, Arabic, Hebrew,
-            Thai or Indic ones.
+            reads Latin, Chinese and Japanese script, and of Greek the letters of formulas.
+            It has no letter of Cyrillic, Hangul, Arabic, Hebrew, Thai or the Indic scripts.
 
     Raises:
         OcrUnavailable: it is not installed, or has no data for a language.

@@ -60,10 +60,19 @@ def prepared(image: Image) -> Image:
     Returns:
         The same picture where nothing is the matter with it, else a new one, mode RGB.
     """
-    from PIL import Image as Pictures
+    import cv2
 
     if min(image.size) < 32:
         return image
+    try:
+        return _prepared(image)
+    except cv2.error:  # for want of memory, as a rule: then it is read as it is
+        return image
+
+
+def _prepared(image: Image) -> Image:
+    from PIL import Image as Pictures
+
     page: NDArray[np.uint8] = np.asarray(image)
     changed = False
     small, scale = _small(page)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from emily.reading.image import recognised
 from emily.reading.ink import has_ink
+from emily.reading.page_image import prepared
 from emily.reading.source import Source
 
 _HIGH, _WIDE = 700, 500
@@ -117,6 +120,25 @@ def test_a_page_without_ink_is_blank(name: str) -> None:
 @pytest.mark.parametrize("name", INKED)
 def test_print_is_ink(name: str) -> None:
     assert has_ink(INKED[name]())
+
+
+@pytest.mark.parametrize("want", ["no module", "no memory to look"])
+def test_what_cannot_be_looked_at_is_not_called_blank(
+    want: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if want == "no module":
+        monkeypatch.setitem(sys.modules, "cv2", None)
+    else:
+
+        def fail(*_: object, **__: object) -> None:
+            raise cv2.error("Insufficient memory")
+
+        monkeypatch.setattr(cv2, "medianBlur", fail)
+    page = BLANK["grain"]()
+    assert has_ink(page)
+    if want == "no memory to look":
+        monkeypatch.setattr(cv2, "resize", fail)
+        assert prepared(page.resize((1500, 1500))).size == (1500, 1500)
 
 
 @pytest.mark.parametrize("dpi", [100, 200, 300])
