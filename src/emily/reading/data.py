@@ -21,7 +21,8 @@ from emily.reading.pages import Facts, Page
 from emily.reading.records import RecordWriter
 from emily.reading.source import Draft, Source, check_length, single_page, tidy
 from emily.reading.web import html_text
-from emily.reading.xmltext import TextWriter, inline, is_text
+from emily.reading.xmlline import inline, is_text
+from emily.reading.xmltext import TextWriter
 from emily.reading.xmltree import parse_xml
 
 __all__ = ["read_json", "read_xml"]

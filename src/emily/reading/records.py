@@ -13,7 +13,7 @@ from emily.reading.pages import Table
 from emily.reading.source import tidy
 from emily.reading.tables import markdown_table
 from emily.reading.web import html_text
-from emily.reading.xmltext import looks_like_html
+from emily.reading.xmlline import looks_like_html
 
 __all__ = ["RecordWriter"]
 
