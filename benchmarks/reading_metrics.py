@@ -39,6 +39,7 @@ _STRESS = re.compile(r"\*+|`+|~~")
 _FORMULA = re.compile(
     r"\$\$.+?\$\$|\$`[^`]*`\$|(?<![\w$])\$(?=\S)[^$\n]*[\\^_{=][^$\n]*(?<=\S)\$(?![\w$])", re.DOTALL
 )
+_BROKEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\n[ \t]*(?=[^\W\d_])")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff\x00]")
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00(?:\.0+)?\b")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
@@ -98,8 +99,9 @@ class Score:
 
 def plain(text: str) -> str:
     """Text without the marks of Markdown and HTML, in Unicode's compatibility form (NFKC)."""
+    text = _BROKEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
-    text = _COMMENT.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _COMMENT.sub(" ", text)
     text = _FORMULA.sub(" ", _FENCE.sub(" ", _PICTURE.sub(" ", text)))
     text = _TARGET.sub(r"\1 ", _TARGET.sub(r"\1 ", text))  # a picture in a link
     text = _FOOTNOTE.sub(" ", text)
@@ -116,10 +118,11 @@ def plain(text: str) -> str:
 def words(text: str) -> list[str]:
     """The words of a text in order, case folded.
 
-    A word is a run of letters and digits; every Han character and every kana is one by itself. Marks of Markdown, of HTML and of picture blocks, the
-    targets of links, boxes to tick, formulas in TeX, and the number or bullet at the start of a
-    line or heading are none. Numbers lose their thousands commas and an empty fraction,
-    timestamps an hour of midnight.
+    A word is a run of letters and digits; every Han character and every kana is one by itself.
+    Marks of Markdown, of HTML and of picture blocks, the targets of links, boxes to tick,
+    formulas in TeX, and the number or bullet at the start of a line or heading are none. A word
+    that a hyphen breaks at the end of a line is one. Numbers lose their thousands commas and an
+    empty fraction, timestamps an hour of midnight.
     """
     return [word.casefold() for word in _WORD.findall(plain(text))]
 

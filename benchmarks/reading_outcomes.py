@@ -20,6 +20,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks.bench import percentile
+from benchmarks.reading_tables import put_into
 from benchmarks.reading_truth import files_folder
 from emily.errors import (
     EmptyDocument,
@@ -203,24 +204,33 @@ def main(given: list[str]) -> None:
     )
     parser.add_argument("--no-ocr", action="store_true", help="leave pictures unread; much faster")
     parser.add_argument("--path", help="files whose path holds this")
+    parser.add_argument(
+        "--into", type=Path, metavar="FILE", help="put the tables between the marks of a document"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes there")
     options = parser.parse_args(given)
     folder = files_folder()
     outcomes = asyncio.run(run(folder, ocr=not options.no_ocr, only=options.path))
     if not outcomes:
         raise SystemExit(f"No file in {folder} holds '{options.path}' in its path.")
-    print("\n".join(table(outcomes)), end="\n\n")
-    print("\n".join(costs(outcomes)), end="\n\n")
-    print("\n".join(reasons(outcomes)))
+    unsaid = [one for one in outcomes if one.outcome != "read" and not one.reason]
+    bad = [one for one in outcomes if one.outcome in _BAD]
+    lines = [
+        f"OCR {'off' if options.no_ocr else 'on'}. {len(outcomes)} files: {len(bad)} crashed or "
+        f"ran into a limit, {len(unsaid)} without a stated reason.",
+        "",
+        *table(outcomes),
+        "",
+        *costs(outcomes),
+        "",
+        *reasons(outcomes),
+    ]
+    print("\n".join(lines))
+    if options.into:
+        put_into(options.into, lines)
     if options.json:
         options.json.write_text(
             json.dumps([asdict(one) for one in outcomes], indent=1), encoding="utf-8"
         )
-    unsaid = [one for one in outcomes if one.outcome != "read" and not one.reason]
-    bad = [one for one in outcomes if one.outcome in _BAD]
-    print(
-        f"\n{len(outcomes)} files: {len(bad)} crashed or ran into a limit, "
-        f"{len(unsaid)} without a stated reason."
-    )
     if bad or unsaid:
         raise SystemExit(1)

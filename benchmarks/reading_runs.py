@@ -198,6 +198,7 @@ def _pptx(path: Path) -> Runs:
         for entry in _parse(package.read(main)).iter("{*}sldId"):
             slide = known[entry.get(f"{_R}id", "")][1]
             root = _parse(package.read(slide))
+            beside += _footers(root)
             lines += _paragraphs(root, _A, {"Fallback", "fld"})
             beside += [" ".join(element.itertext()) for element in root.iter(f"{_A}fld")]
             beside += _named(root)
@@ -210,8 +211,26 @@ def _pptx(path: Path) -> Runs:
                     beside += [_LABELS.get(kind, ""), text]
                 elif kind in ("chart", "diagramData"):
                     beside += [_LABELS[kind], *_chart(_parse(package.read(target)))]
+        for kind, target in known.values():
+            if kind in ("commentAuthors", "authors"):
+                beside += [_LABELS["comments"], *_values(_parse(package.read(target)))] * 20
         beside += _properties(package)
         return Runs("\n".join(lines), tuple(cells), tuple(beside))
+
+
+def _footers(root: etree._Element) -> list[str]:
+    """Take the date, footer and number out of a slide, which repeat on all, and return them."""
+    taken = []
+    for holder in list(root.iter("{*}ph")):
+        if holder.get("type") in ("dt", "ftr", "sldNum", "hdr"):
+            shape = next(item for item in holder.iterancestors() if _local(item) == "sp")
+            taken.append(" ".join(shape.itertext()))
+            shape.getparent().remove(shape)  # type: ignore[union-attr]
+    return taken
+
+
+def _values(root: etree._Element) -> list[str]:
+    return [str(value) for element in root.iter() for value in element.attrib.values()]
 
 
 def _chart(root: etree._Element) -> list[str]:

@@ -36,6 +36,7 @@ PLAIN = st.lists(
         ("R&amp;D \\_x\\_ snake_case", "r d x snake case"),
         ("日本 go", "日 本 go"),
         ("ﬁne co\u00adop", "fine coop"),
+        ("a hyphen-\nated word - here", "a hyphenated word here"),
         ("```python\nx = 1\n```", "x 1"),
     ],
 )
