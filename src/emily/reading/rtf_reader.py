@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -110,7 +109,8 @@ class RtfReader:
     # Groups
 
     def _open(self) -> None:
-        self._flush()
+        if self._raw:
+            self._flush()
         self._skip = 0
         self._starred = False
         if self._ignored_depth or len(self._stack) >= _MOST_DEPTH:
@@ -118,11 +118,12 @@ class RtfReader:
             self.too_deep = True
             return
         self._stack.append(self._state)
-        self._state = copy.copy(self._state)
+        self._state = self._state.copy()
 
     def _close(self) -> bool:
         """End a group; whether the file ends with it."""
-        self._flush()
+        if self._raw:
+            self._flush()
         self._skip = 0
         self._starred = False
         if self._ignored_depth:
@@ -255,7 +256,8 @@ class RtfReader:
             self._emit(text)
 
     def _word(self, name: str, value: int | None) -> None:
-        self._flush()
+        if self._raw:
+            self._flush()
         self._skip = 0
         starred, self._starred = self._starred, False
         state = self._state

@@ -40,6 +40,24 @@ class State:
     listed: bool = False
     level: int = 0
 
+    def copy(self) -> State:
+        """The state that a group inside begins with; ``copy.copy`` takes four times as long."""
+        return State(
+            self.flow,
+            self.dest,
+            self.around,
+            self.font,
+            self.fallbacks,
+            self.hidden,
+            self.deleted,
+            self.in_table,
+            self.nested,
+            self.style,
+            self.outline,
+            self.listed,
+            self.level,
+        )
+
     def format(self, name: str, value: int | None) -> None:
         """A control word that formats characters or paragraphs."""
         on = value != 0

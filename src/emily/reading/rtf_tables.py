@@ -75,9 +75,11 @@ class Fonts:
         self._charsets: dict[int, int] = {}
         self._pages: dict[int, int] = {}
         self._names: dict[int, str] = {}
+        self._codecs: dict[tuple[int | None, int], str] = {}  # found so far, by font and page
 
     def word(self, name: str, value: int | None) -> None:
         """A control word inside of the table."""
+        self._codecs.clear()
         if name == "f":
             self._current = value
         elif self._current is not None and name == "fcharset":
@@ -105,6 +107,12 @@ class Fonts:
     def codec(self, font: int | None) -> str:
         """Python's name for the encoding of a font."""
         font = self.default if font is None else font
+        known = self._codecs.get((font, self.page))
+        if known is None:
+            known = self._codecs[font, self.page] = self._found_codec(font)
+        return known
+
+    def _found_codec(self, font: int | None) -> str:
         if font is not None and font in self._pages:
             return windows_codec(self._pages[font])
         charset = self._charsets.get(font, 1) if font is not None else 1
