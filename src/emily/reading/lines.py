@@ -12,7 +12,7 @@ __all__ = ["Line", "confidence", "page_text"]
 _LEAST_COLUMN = 6  # lines on each side of a gutter
 _LEAST_WIDTH = 0.45  # of its room that a side's median line takes; the cells of a table take less
 _CELL_GAP = 1.0  # times the height of a line; a detector seldom parts the words of a line so far
-_FOOT_GAP = 0.6  # times its height that a page's foot keeps from what stands above
+_FOOT_GAP = 0.45  # times its height that a foot keeps from what stands above; lines keep 0 to 0.3
 _MOST_SPLITS = 2  # of a page into columns, one within the other: up to four columns
 
 
