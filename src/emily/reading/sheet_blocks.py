@@ -75,7 +75,7 @@ def _is_table(group: list[Row], columns: Sequence[int]) -> bool:
 
 
 def block_lines(block: Block) -> tuple[list[str], Table | None]:
-    """A block as lines: what stands above its table as text, the table as Markdown.
+    """A block as lines: every cell between bars, what makes a table as a table.
 
     Returns:
         The lines, and where among them the table is, counted from the first.
@@ -83,12 +83,12 @@ def block_lines(block: Block) -> tuple[list[str], Table | None]:
     counts = [sum(map(bool, row)) for row in block.rows]
     width = len(block.rows[0])
     if max(counts) < 2:
-        return [next(filter(None, row), "") for row in block.rows], None
+        return [_row(row) for row in block.rows], None
     if width > _SPARSE_WIDTH and sum(counts) < _SPARSE_FILL * width * len(counts):
-        return [f"| {' | '.join(filter(None, row))} |" for row in block.rows], None
+        return [_row(row) for row in block.rows], None
     usual = Counter(count for count in counts if count > 1).most_common(1)[0][0]
     first = next(at for at, count in enumerate(counts) if 2 * count >= usual and count > 1)
-    lines = [" ".join(filter(None, row)) for row in block.rows[:first]]
+    lines = [_row(row) for row in block.rows[:first]]
     if lines:
         lines.append("")
     rows = block.rows[first:]
@@ -97,3 +97,8 @@ def block_lines(block: Block) -> tuple[list[str], Table | None]:
     header = len(rows) > 1 and not any(is_value(cell) for cell in rows[0])
     table_lines, table = markdown_table(rows, len(lines), header=header)
     return lines + table_lines, table
+
+
+def _row(cells: list[str]) -> str:
+    """A row that belongs to no table, without its empty cells."""
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells if cell)} |"

@@ -41,8 +41,9 @@ _COOKIES = re.compile(
     r"message)\b|\bonetrust-(?:banner|consent)|\bcookiebot",
     re.IGNORECASE,
 )
+_NEXT_CELL = "\x1f"  # between the cells of a layout's row; no text of a page holds it
 _BLANKS = re.compile(r"[ \t\n\r\f\xa0]+")
-_UNSEEN = re.compile("[\xad\u034f\u200b\u2060\ufeff]|\u200c(?=\\s|$)|(?<=\\s)\u200c")
+_UNSEEN = re.compile("[\x1f\xad\u034f\u200b\u2060\ufeff]|\u200c(?=\\s|$)|(?<=\\s)\u200c")
 _FILE_NAME = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|svg|webp|avif|ico)", re.IGNORECASE)
 _SCRIPTS = {"msup": "^", "msub": "_", "mfrac": "/", "munder": "_", "mover": "^"}
 
@@ -197,7 +198,7 @@ class BodyWriter:
             self._rows.append(is_inline_row(element))
             self._end_line()
         elif tag in _CELLS and self._rows:
-            self._put(" ") if self._rows[-1] else self._end_line()
+            self._put(_NEXT_CELL) if self._rows[-1] else self._end_line()
         else:
             self._boundary(tag)
         self._special(tag, element)
@@ -316,6 +317,9 @@ class BodyWriter:
         text = "".join(self._line)
         self._line = []
         text = text.rstrip() if self._pre else re.sub(" {2,}", " ", text).strip()
+        if _NEXT_CELL in text:
+            cells = [cell.strip() for cell in text.split(_NEXT_CELL) if cell.strip()]
+            text = f"| {' | '.join(cells)} |" if len(cells) > 1 else "".join(cells)
         if not text and not keep:
             return
         for line in tidy(text).split("\n"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -28,6 +29,7 @@ _SKIPPED = frozenset({
 _CHANGES = frozenset({"ins", "del", "moveFrom", "moveTo"})
 _WORDS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 _REFERENCES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
+_COUNTED = re.compile(r"-|\d+[.)]?")  # numbers that say no more than the order does
 _LONGEST_HEADING = 300  # letters; longer paragraphs in a heading's style are text
 
 
@@ -172,7 +174,7 @@ class BodyWriter:
             self._after_list = False
         elif label:
             level, number = int(label[0]), label[1]
-            if self.in_cell and number == "-":
+            if self.in_cell and _COUNTED.fullmatch(number):
                 number = ""
             indent = "" if self.in_cell else "  " * level
             if not self._after_list:

@@ -50,7 +50,7 @@ def is_layout(cells: list[list[etree._Element | None]]) -> bool:
     """Whether a table only frames text or puts it side by side, and is none to a reader."""
     found = [cell for row in cells for cell in row if cell is not None]
     if len(found) <= 1:
-        return True
+        return not found or _blocks(found[0]) > 1 or _is_long(found[0])
     if len(cells) == 1 and any(_blocks(cell) >= _LONG_CELL for cell in found):
         return True
     single = all(sum(cell is not None for cell in row) <= 1 for row in cells)

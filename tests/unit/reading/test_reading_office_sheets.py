@@ -122,7 +122,7 @@ def test_a_declared_range_of_a_million_rows_costs_nothing(
     ],
 )  # fmt: skip
 def test_empty_cells_are_not_read(source: Make, pages: Pages, rows: str) -> None:
-    assert pages(read_xlsx(source(by_hand(rows))))[0].text == "# One\n\n7"
+    assert pages(read_xlsx(source(by_hand(rows))))[0].text == "# One\n\n| 7 |"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_kinds_of_cells(source: Make, pages: Pages, cell: str, text: str) -> Non
         "<t>rich </t></r><r><t>text</t></r><rPh><t>read so</t></rPh></si></sst>"
     }
     (page,) = pages(read_xlsx(source(by_hand(f'<row r="1">{cell}</row>', **strings))))
-    assert page.text.replace("\0", "") == (f"# One\n\n{text}" if text else "")
+    assert page.text.replace("\0", "") == (f"# One\n\n| {text} |" if text else "")
 
 
 def test_number_formats_of_a_workbook(tmp_path: Path, at: At, pages: Pages) -> None:
@@ -170,7 +170,7 @@ def test_days_from_1904(tmp_path: Path, at: At, pages: Pages) -> None:
         book.active.append([dt.date(2026, 7, 2)])
 
     (page,) = pages(read_xlsx(at(workbook(tmp_path, fill))))
-    assert page.text == "# Sheet\n\n2026-07-02"
+    assert page.text == "# Sheet\n\n| 2026-07-02 |"
 
 
 @pytest.mark.parametrize(
@@ -185,13 +185,13 @@ def test_days_from_1904(tmp_path: Path, at: At, pages: Pages) -> None:
          ["| Weight | kg | 7 | 8 |", "| --- | --- | --- | --- |", "| Height | m | 2 | 3 |"]),
         # a title above
         ([["Costs of the year"], ["what", "sum"], ["bread", 3]],
-         ["Costs of the year", "", "| what | sum |", "| --- | --- |", "| bread | 3 |"]),
+         ["| Costs of the year |", "", "| what | sum |", "| --- | --- |", "| bread | 3 |"]),
         # an empty row between
         ([["a", "b"], ["c", "d"], [], ["e", "f"], ["g", "h"]],
          ["| a | b |", "| --- | --- |", "| c | d |", "",
           "| e | f |", "| --- | --- |", "| g | h |"]),
         # one column is text
-        ([["a note"], ["on two lines"]], ["a note", "on two lines"]),
+        ([["a note"], ["on two lines"]], ["| a note |", "| on two lines |"]),
     ],
 )  # fmt: skip
 def test_blocks_of_a_sheet(
@@ -252,7 +252,7 @@ def test_remarks_charts_and_pictures_are_read(tmp_path: Path, at: At, pages: Pag
     blocks = page.text.split("\n\n")
     assert blocks[1].startswith("| month | rain |")
     assert "Rain" in blocks[2]
-    assert blocks[3] == "below"
+    assert blocks[3] == "| below |"
     assert blocks[4] == "[picture, not read]"
     assert blocks[5] == "Comment on A2: first\nComment (Bea) on B2: measured twice"
     assert page.pictures == 1
@@ -274,7 +274,9 @@ def test_threads_of_comments_stand_once(source: Make, pages: Pages) -> None:
         "</personList>",
     }
     (page,) = pages(read_xlsx(source(by_hand("<row><c><v>1</v></c></row>", **parts))))
-    assert page.text == ("# One\n\n1\n\nComment (Ada) on B2: is this right?\nComment on B2: yes")
+    assert page.text == (
+        "# One\n\n| 1 |\n\nComment (Ada) on B2: is this right?\nComment on B2: yes"
+    )
 
 
 def test_a_sheet_of_a_chart_is_read(tmp_path: Path, at: At, pages: Pages) -> None:
@@ -331,7 +333,7 @@ def test_a_broken_sheet_does_not_stop_the_others(tmp_path: Path, at: At, pages: 
     first, second = pages(read_xlsx(at(path)))
     assert first.route == "unread"
     assert "Sheet 1 (Sheet) is not read: the part" in (first.warning or "")
-    assert second.text == "# Two\n\ntwo"
+    assert second.text == "# Two\n\n| two |"
 
 
 @pytest.mark.parametrize(

@@ -113,10 +113,11 @@ def test_cells_that_span(rows: str, lines: list[str]) -> None:
     ("markup", "text"),
     [
         ("<table><tr><td><p>one</p><p>two</p></td></tr></table>", "one\n\ntwo"),
-        ("<table><tr><td><table><tr><td><h1>News</h1><p>words</p></td></tr></table></td></tr></table>",
+        ("<table><tr><td><table><tr><td><h1>News</h1><p>words</p></table></table>",
          "# News\n\nwords"),
-        ("<table role=presentation><tr><td>Total:</td><td>12 €</td></tr></table>", "Total: 12 €"),
-        ("<table><tr><td><p>left</p><p>column</p></td><td><p>right</p><p>column</p></td></tr></table>",
+        ("<table role=presentation><tr><td>Total:</td><td>12 €</td></tr></table>",
+         "| Total: | 12 € |"),
+        ("<table><tr><td><p>left</p><p>column</p><td><p>right</p><p>column</p></table>",
          "left\n\ncolumn\n\nright\n\ncolumn"),
     ],
 )  # fmt: skip
