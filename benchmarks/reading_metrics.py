@@ -30,8 +30,10 @@ _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:?")
 _AUTOLINK = re.compile(r"<((?:https?|ftp|mailto|file):[^<>\s]*|[^<>\s@]+@[^<>\s@]+)>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<\?[^<>]*\?>|<![A-Za-z\[][^<>]*>")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_LEADER = re.compile(r"(?m)^[ \t>#|]*(?:[-*+•‣◦▪–·][ \t]+)?")
-_NUMBER = re.compile(r"(?m)^\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxlcIVXLC]{1,6})[.)][ \t]+")
+_LEADER = re.compile(r"(?m)^[ \t>#]*(?:[-*+•‣◦▪–·][ \t]+)?")
+_NUMBER = re.compile(
+    r"(?m)^\(?(?:\d{1,2}(?:\.\d{1,3})*|[A-Za-z]|[ivxlcIVXLC]{1,6})[.)][ \t]+(?=\S)"
+)
 _BOX = re.compile(r"\[[ xX]\](?!\()|[☐☑☒]")
 _HEADING = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+(?:\d+(?:\.\d+)*[.)]?[ \t]+)?")
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```+|~~~+)[ \t]*\{?[\w.+# -]*\}?[ \t]*$")
@@ -143,7 +145,7 @@ def cells(text: str) -> Iterator[str]:
 
 def normal(cell: str) -> str:
     """A cell as it is compared: its words."""
-    return " ".join(words(cell))
+    return " ".join(words(cell.strip()))
 
 
 def score(truth: Truth, text: str | None, more: Iterable[str] = ()) -> Score:

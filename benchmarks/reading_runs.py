@@ -347,10 +347,17 @@ def _blanks(text: str | None) -> str:
 
 def _html_cells(root: etree._Element) -> Iterator[str]:
     for cell in root.iter("td", "th"):
-        if cell.find(".//td") is None and cell.find(".//th") is None:
+        table = next((item for item in cell.iterancestors() if item.tag == "table"), None)
+        if table is not None and _of_data(table):
             parts: list[str] = []
             _html_text(cell, parts)
             yield "".join(parts)
+
+
+def _of_data(table: etree._Element) -> bool:
+    """Whether a table holds data: two rows of two cells and more, and no table of its own."""
+    rows = [len(row.findall("td")) + len(row.findall("th")) for row in table.iter("tr")]
+    return sum(count > 1 for count in rows) > 1 and table.find(".//table") is None
 
 
 def _html(path: Path) -> Runs:

@@ -51,6 +51,7 @@ def test_words_without_the_marks(marked: str, shown: str) -> None:
         ("| a \\| b | c |\n| - | - |", ["a b", "c"]),
         ("<table><tr><td>one</td><td>t<b>w</b>o</td></tr></table>", ["one", "two"]),
         ("no | table", []),
+        ("| i. | 2. one |\n| - | - |", ["i", "one"]),
         ("> | quoted |\n> | - |", ["quoted"]),
         ("|a|b|\n|:-:|--:|\n|-|2|", ["a", "b", "2"]),
     ],
