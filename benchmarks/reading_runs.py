@@ -417,15 +417,20 @@ def _xlsx(path: Path) -> Runs:
             elif cell.value is not None:
                 rows.setdefault(row, []).append(_value(cell.value))
             if cell.comment:
-                beside += [_LABELS["comments"], cell.comment.text, cell.comment.author or ""]
+                author = f"{cell.comment.author or ''} on {cell.coordinate} "
+                beside += [_LABELS["comments"], cell.comment.text, author * 2]
         lines += [" ".join(shown) for shown in rows.values()]
         cells += [text for shown in rows.values() for text in shown]
     with zipfile.ZipFile(path) as package:
         for name in package.namelist():
-            if re.search(r"(?:drawings|charts|diagrams)/[^/]+\.xml$", name):
+            if re.search(
+                r"(?:drawings|charts|diagrams|persons|threadedComments)/[^/]+\.xml$", name
+            ):
                 root = _parse(package.read(name))
                 beside += [_LABELS["chart"], *_chart(root)]
                 beside += [element.get("descr", "") for element in root.iter("{*}cNvPr")]
+                beside += [text for one in root.iter() if (text := one.get("displayName"))] * 9
+                beside += [str(one.text or "") for one in root.iter("{*}text")]
         beside += _properties(package)
     return Runs("\n".join(lines), tuple(cells), tuple(beside))
 
@@ -532,10 +537,12 @@ _MAIL_LABELS = "From To Cc Bcc Subject Date Sent Reply-To Sender Attachments Ema
 
 def _iso(date: str) -> str:
     """A date of a header as ISO 8601, which is what some readers show."""
-    try:
-        return parsedate_to_datetime(date).isoformat(" ")
-    except (ValueError, TypeError, IndexError):
-        return ""
+    for parse in (parsedate_to_datetime, dt.datetime.fromisoformat):
+        try:
+            return f"{parse(date.strip()).isoformat(' ')} 00 00"
+        except (ValueError, TypeError, IndexError):
+            continue
+    return ""
 
 
 def _times(properties: bytes) -> list[str]:
@@ -551,8 +558,11 @@ def _times(properties: bytes) -> list[str]:
 
 def _eml(path: Path) -> Runs | None:
     data = path.read_bytes()
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        data = data.decode("utf-16").encode()
+    if b"\0" in data[:64]:
+        data = data.decode(
+            "utf-16" if data[0] > 127 else "utf-16-le" if data[1] == 0 else "utf-16-be"
+        )
+        data = data.encode()
     message = email.message_from_bytes(data, policy=email.policy.default)
     beside = [f"{name} {value}" for name, value in message.items()]
     head = re.split(rb"\r?\n\r?\n", data, maxsplit=1)[0].decode("utf-8", "replace")

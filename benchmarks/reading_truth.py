@@ -60,6 +60,14 @@ _NO_DOCUMENT = re.compile(
 )
 # Why a truth is not the file's text; by the end of the path.
 _EXCLUDED = {
+    **dict.fromkeys(
+        (
+            "attachment_pdf_non_ascii.eml",
+            "attachment_pdf_non_ascii_lf.eml",
+            "content_transfer_encoding_7-bit.eml",
+        ),
+        "bytes beyond the charset that it declares: what they mean cannot be known",
+    ),
     "026-latex-multicolumn/multicolumn.pdf": "its TeX makes the text by a command",
     "content_transfer_encoding_empty.eml": "broken encoding: what it says cannot be known",
 }
@@ -177,6 +185,8 @@ def cases(
         found = _truth(path, name, form, own, to_markdown)
         if found is None:
             yield Excluded(name, form, "no truth: nobody wrote its text down")
+        elif "\ufffd" in found.text:
+            yield Excluded(name, form, "its truth has characters that could not be decoded")
         elif not words(found.text):
             yield Excluded(name, form, "its truth has no word")
         else:
