@@ -79,6 +79,17 @@ def test_title_author_and_date_are_facts(source: Make) -> None:
     assert draft.facts.date_source == "metadata"
 
 
+@pytest.mark.parametrize("kind", [0x1003, 0x101E, 0x100C])
+def test_properties_that_declare_a_vector_of_billions(source: Make, kind: int) -> None:
+    streams = xls({"S": [label(0, 0, "x")]})
+    properties = bytearray(summary(title="Prices", author="Ada Test"))
+    at = properties.index(struct.pack("<I", 30))
+    struct.pack_into("<II", properties, at, kind, 0x7FFFFFFF)
+    streams["\x05SummaryInformation"] = bytes(properties)
+    draft = read_workbook(source(compound(streams), "a.xls"))
+    assert (draft.title, draft.facts.author) == (None, "Ada Test")
+
+
 def test_only_real_cells_are_read(source: Make, pages: Pages) -> None:
     data = old({"Far": [label(0, 0, "first"), label(65_535, 255, "last")]})
     (page,) = pages(read_workbook(source(data, "far.xls")))
