@@ -538,6 +538,17 @@ def test_documents_inside_are_read_in_their_place(
     assert pages(read_docx(source(data)))[0].text == f"before\n\n{text}\n\nafter"
 
 
+@pytest.mark.parametrize(("depth", "whole"), [(1, True), (4, True), (6, False)])
+def test_documents_in_one_another_are_read_to_a_depth(
+    source: Make, pages: Pages, depth: int, whole: bool
+) -> None:
+    data = word(p("innermost"))
+    for _ in range(depth):
+        data = word(p("x") + '<w:altChunk r:id="aFChunk1"/>', aFChunk1=("a.docx", data))
+    (page,) = pages(read_docx(source(data)))
+    assert ("innermost" in page.text) == whole
+
+
 def test_a_broken_document_inside_is_said(source: Make, pages: Pages) -> None:
     body = p("before") + '<w:altChunk r:id="aFChunk1"/>'
     draft = read_docx(source(word(body, aFChunk1=("a.docx", b"PK\3\4broken"))))
