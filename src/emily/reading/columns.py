@@ -21,6 +21,10 @@ _LEAST_ROWS = 4  # lines that a column has at least
 _PROSE_WORDS = 3.0  # words of a usual line of running text, even in a narrow column
 _ALTERNATING = 0.3  # share of changes from side to side, above which lines are written by rows
 _MOST_COLUMNS = 6
+_MOST_LINES = (
+    2_000  # of a page; more are a drawing or a map, which has no order but that of writing
+)
+_MOST_RUNS = 300
 _FOOTNOTE = 0.92  # times the size of the page's text; a note's is at most this
 _MARKS = "*†‡§¹²³⁴⁵⁶⁷⁸⁹"
 
@@ -35,6 +39,8 @@ def regions(lines: Sequence[TextLine]) -> list[list[int]]:
         For each part its lines' numbers in reading order; together all of them.
     """
     placed = [at for at, line in enumerate(lines) if line.height]
+    if len(placed) > _MOST_LINES:
+        return [list(range(len(lines)))]
     if len(placed) < 2 * _LEAST_ROWS:
         return [_mended(lines, range(len(lines)))] if lines else []
     found = _parted(lines, list(range(len(lines))), _MOST_COLUMNS)
@@ -191,7 +197,7 @@ def _mended(lines: Sequence[TextLine], part: Sequence[int]) -> list[int]:
         runs[-1][0].append(at)
         if line.height:
             last = line
-    if not jumped:
+    if not jumped or len(runs) > _MOST_RUNS:
         return list(part)
     placed: list[tuple[tuple[float, float, float, float] | None, list[int]]] = []
     moved = False

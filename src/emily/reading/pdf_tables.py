@@ -22,6 +22,7 @@ _TOGETHER = 1.5  # points between lines that are one
 _SHORTEST = 5.0  # points
 _EDGE = 0.55  # share of a cell's side that is drawn, for the side to part it from its neighbour
 _MOST_LINES = 600  # of a kind; more are a drawing, a map, graph paper
+_MOST_STRETCHES = 4_000  # of a page; more are a drawing
 _MOST_CELLS = 4_000
 _MOST_WORDS = 150  # of a cell; what holds more is a frame around text
 _STRIP = 0.9  # points of blank that part two columns, if they do in nearly all rows
@@ -340,6 +341,8 @@ def aligned_tables(lines: Sequence[TextLine], part: Sequence[int]) -> list[Grid]
         lines: the page's stretches of lines.
         part: the numbers of those of one column of the page.
     """
+    if len(part) > _MOST_STRETCHES:
+        return []
     rows = _visual_rows(lines, part)
     grids = []
     at = 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emily.reading.columns import regions
@@ -101,7 +103,8 @@ def test_nothing_of_a_page_is_lost(
         assert all(shown[a].startswith("| ") for a, _ in spans)
 
 
-@given(st.lists(stretches(), min_size=1, max_size=12))
+@settings(max_examples=30, deadline=None)
+@given(st.lists(stretches(), min_size=1, max_size=8))
 def test_what_is_left_out_stood_on_an_earlier_page(pages: list[list[TextLine]]) -> None:
     furniture = Furniture()
     found = [edges(lines, set(), 842) for lines in pages]
@@ -157,3 +160,15 @@ def test_files_that_a_pdf_carries_are_handed_on(tmp_path: Path) -> None:
     assert [page.text for page in draft.pages] == ["The invoice and its data as a file"]
     carried = [(item.name, b"".join(item.data)) for item in draft.enclosed]
     assert carried == [("factur-x.xml", data.encode())]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("count", [250, 1_900, 20_000])
+def test_a_drawing_full_of_words_takes_no_time(count: int) -> None:
+    chance = random.Random(count)
+    lines = [
+        TextLine("word", left, left + 8, chance.random() * 1900, 4, size=4)
+        for left in (chance.random() * 1900 for _ in range(count))
+    ]
+    laid = lay_out(segments(lines), Drawn())
+    assert laid.characters == 4 * count
