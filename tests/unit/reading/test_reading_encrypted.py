@@ -29,6 +29,12 @@ Make = Callable[..., Source]
 Pages = Callable[[Draft], list[Page]]
 
 
+def bare(text: str) -> str:
+    """Without the bars around cells, and the line below a header."""
+    lines = [line.strip("| ") for line in text.split("\n") if not line.startswith("| ---")]
+    return "\n".join(lines)
+
+
 def plain(kind: str) -> bytes:
     data = io.BytesIO()
     if kind == "docx":
@@ -173,7 +179,7 @@ def test_an_old_workbook_opens_with_its_password(
     assert detect(made.path).name == "xls"
     draft = read_workbook(made)
     assert draft.kind == "xls"
-    assert pages(draft)[0].text == "# Tides\n\nHigh water\n2023-03-15"
+    assert bare(pages(draft)[0].text) == "# Tides\n\nHigh water\n2023-03-15"
 
 
 @pytest.mark.parametrize("passwords", [(), ("wrong",), ("Heron", "")])

@@ -43,6 +43,12 @@ ORDERS = [
 ]
 
 
+def bare(text: str) -> str:
+    """Without the bars around cells, and the line below a header."""
+    lines = [line.strip("| ") for line in text.split("\n") if not line.startswith("| ---")]
+    return "\n".join(lines)
+
+
 def old(sheets: dict[str, list[bytes]], **options: object) -> bytes:
     return compound(xls(sheets, **options))  # type: ignore[arg-type]
 
@@ -93,10 +99,10 @@ def test_properties_that_declare_a_vector_of_billions(source: Make, kind: int) -
 def test_only_real_cells_are_read(source: Make, pages: Pages) -> None:
     data = old({"Far": [label(0, 0, "first"), label(65_535, 255, "last")]})
     (page,) = pages(read_workbook(source(data, "far.xls")))
-    assert page.text == "# Far\n\nfirst\n\nlast"
+    assert bare(page.text) == "# Far\n\nfirst\n\nlast"
     far = row(0) + cell(6, 0, wide_text("first")) + row(1_048_575) + cell(6, 16_383, wide_text("z"))
     (page,) = pages(read_workbook(source(xlsb({"Far": far}), "far.xlsb")))
-    assert page.text == "# Far\n\nfirst\n\nz"
+    assert bare(page.text) == "# Far\n\nfirst\n\nz"
 
 
 def test_a_cap_on_rows_is_stated(
@@ -105,7 +111,7 @@ def test_a_cap_on_rows_is_stated(
     monkeypatch.setattr(workbooks, "MOST_ROWS", 3)
     data = old({"Long": [number(at, 0, at) for at in range(5)]})
     (page,) = pages(read_workbook(source(data, "long.xls")))
-    assert page.text == "# Long\n\n0\n1\n2"
+    assert bare(page.text) == "# Long\n\n0\n1\n2"
     assert page.warning == "Sheet 1 (Long) has more than 3 rows; only the first 3 are read."
 
 
@@ -136,7 +142,7 @@ def test_shared_texts_that_go_on_in_another_record(source: Make, pages: Pages) -
     second = b"\0" + b"abc" + struct.pack("<HBH", 2, 8, 1) + b"ok" + bytes(4)
     cells = [biff(0xFD, struct.pack("<HHHI", at, 0, 0, at)) for at in range(3)]
     (page,) = pages(read_workbook(source(old({"S": cells}, strings=[first, second]), "s.xls")))
-    assert page.text == "# S\n\nžluabc\nok"
+    assert bare(page.text) == "# S\n\nžluabc\nok"
 
 
 def test_remarks_stand_at_the_end(source: Make, pages: Pages) -> None:
@@ -146,7 +152,7 @@ def test_remarks_stand_at_the_end(source: Make, pages: Pages) -> None:
         + biff(0x3C, bytes(16))
     )
     (page,) = pages(read_workbook(source(old({"S": [label(0, 0, "x"), box]}), "s.xls")))
-    assert page.text == "# S\n\nx\n\nAsk Berta"
+    assert bare(page.text) == "# S\n\nx\n\nAsk Berta"
 
 
 def test_excel_5_with_its_code_page(source: Make, pages: Pages) -> None:
@@ -154,17 +160,17 @@ def test_excel_5_with_its_code_page(source: Make, pages: Pages) -> None:
     cells = [biff(0x204, struct.pack("<HHHH", 0, 0, 0, len(text)) + text)]
     data = old({"S": cells}, version=0x0500, extra=biff(0x42, struct.pack("<H", 1251)))
     (page,) = pages(read_workbook(source(data, "s.xls")))
-    assert page.text == "# S\n\nЦена"
+    assert bare(page.text) == "# S\n\nЦена"
 
 
 def test_days_counted_from_1904(source: Make, pages: Pages) -> None:
     (page,) = pages(
         read_workbook(source(old({"S": [number(0, 0, 1, 1)]}, from_1904=True), "s.xls"))
     )
-    assert page.text.endswith("1904-01-02")
+    assert bare(page.text).endswith("1904-01-02")
     body = row(0) + cell(5, 0, struct.pack("<d", 1), 1)
     (page,) = pages(read_workbook(source(xlsb({"S": body}, from_1904=True), "s.xlsb")))
-    assert page.text.endswith("1904-01-02")
+    assert bare(page.text).endswith("1904-01-02")
 
 
 def test_a_hidden_sheet_is_read_and_named(source: Make, pages: Pages) -> None:
@@ -211,7 +217,7 @@ def test_a_broken_sheet_does_not_take_the_others(source: Make, pages: Pages) -> 
     bad, kept = pages(read_workbook(source(data, "s.xlsb")))
     assert bad.route == "unread"
     assert "Sheet 1 (Bad) is not read: " in (bad.warning or "")
-    assert kept.text == "# Good\n\nkept"
+    assert bare(kept.text) == "# Good\n\nkept"
 
 
 def test_an_encrypted_workbook_asks_for_its_password(source: Make, tmp_path: Path) -> None:
@@ -277,7 +283,7 @@ def test_records_that_declare_more_than_there_is(source: Make, pages: Pages) -> 
     huge = struct.pack("<II", 0xFFFFFFFF, 0xFFFFFFFF) + struct.pack("<HB", 0xFFFF, 1) + b"x\0"
     many = brt(156, struct.pack("<III", 0, 1, 0xFFFFFFFF))
     (page,) = pages(read_workbook(source(old({"S": [label(0, 0, "x")]}, strings=[huge]), "s.xls")))
-    assert page.text == "# S\n\nx"
+    assert bare(page.text) == "# S\n\nx"
     data = xlsb({"S": row(0) + cell(6, 0, b"\xff\xff\xff\xff") + many})
     (page,) = pages(read_workbook(source(data, "s.xlsb")))
     assert page.route == "blank"
