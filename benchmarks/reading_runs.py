@@ -158,7 +158,12 @@ def _docx(path: Path) -> Runs:
         beside = _named(body)
         for formula in body.iter("{*}oMath"):
             # Readers glue the parts of a formula in more ways than one.
-            beside += ["".join(part.itertext()) for part in formula.iter()]
+            parts = [str(part.text or "") for part in formula.iter("{*}t")]
+            beside += [
+                "".join(parts[first:last])
+                for first in range(len(parts))
+                for last in range(first + 1, min(len(parts), first + 12) + 1)
+            ]
         for kind, target in sorted(_related(package, main).values()):
             if target not in package.namelist() or not target.endswith(".xml"):
                 continue
