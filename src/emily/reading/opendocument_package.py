@@ -184,7 +184,7 @@ def number(element: etree._Element, name: str, default: int = 1) -> int:
 
 
 def properties(package: Package) -> tuple[str | None, Facts]:
-    """Title and facts that the file gives itself; the date is that of its creation."""
+    """Title and facts that the file gives itself; the date is when it was last saved, as in Office files."""
     found: dict[str, str] = {}
     for element in _children(first(package.meta, "meta")):
         text = " ".join((element.text or "").split())
@@ -192,7 +192,7 @@ def properties(package: Package) -> tuple[str | None, Facts]:
             found.setdefault(local(element), text)
     author = found.get("initial-creator") or found.get("creator")
     date = None
-    for name in ("creation-date", "date"):
+    for name in ("date", "creation-date"):
         try:
             date = dt.date.fromisoformat(found.get(name, "")[:10])
         except ValueError:

@@ -66,6 +66,8 @@ def read_docx(source: Source) -> Draft:
         warnings.append(
             "The document has tracked changes; it is read as if all of them were accepted."
         )
+    if file.hidden:
+        warnings.append("Hidden text in the document is left out.")
     pictures = source.pictures.on_page(1)
     if text and not any(line and line != UNREAD for line in writer.lines):
         page = Page(1, "", "unread", warning=_UNREAD, pictures=pictures)

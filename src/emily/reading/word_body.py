@@ -39,6 +39,7 @@ class WordFile:
 
     Attributes:
         changes: how many tracked changes were met.
+        hidden: how many runs of hidden text were left out.
         notes: the numbers of the foot- and endnotes that the text has referred to.
     """
 
@@ -48,6 +49,7 @@ class WordFile:
     numbering: Numbering
     warnings: list[str] = field(default_factory=list)
     changes: int = 0
+    hidden: int = 0
     notes: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def refer(self, kind: str, identity: str) -> int:
@@ -201,6 +203,8 @@ class BodyWriter:
                     self.file.changes += 1
                 if name in {"docPr", "cNvPr"}:
                     self._describe(inner)
+            elif name == "r" and _is_hidden(inner):
+                self.file.hidden += 1
             elif name == "AlternateContent":
                 pieces.append(self._inline(_alternative(inner)))
             elif name == "txbxContent":
@@ -359,3 +363,10 @@ def _form_field(element: etree._Element) -> str:
         if chosen.isdigit() and int(chosen) < len(entries):
             return entries[int(chosen)]
     return ""
+
+
+def _is_hidden(run: etree._Element) -> bool:
+    """Whether a run's own format hides it (``w:vanish``); nobody sees it, on paper or screen."""
+    properties = child(run, "rPr")
+    vanish = None if properties is None else child(properties, "vanish")
+    return vanish is not None and attribute(vanish, "val") not in {"0", "false", "off"}

@@ -398,6 +398,30 @@ def test_tracked_changes_are_accepted_and_said(
 
 
 @pytest.mark.parametrize(
+    ("mark", "shown"),
+    [
+        ("<w:vanish/>", "open"),
+        ("<w:b/><w:vanish w:val='1'/>", "open"),
+        ("<w:vanish w:val='true'/>", "open"),
+        ("<w:vanish w:val='0'/>", "open secret"),
+        ("<w:vanish w:val='false'/>", "open secret"),
+        ("<w:b/>", "open secret"),
+    ],
+)
+def test_hidden_text_is_left_out_and_said(
+    source: Make, pages: Pages, mark: str, shown: str
+) -> None:
+    body = (
+        "<w:p><w:r><w:t xml:space='preserve'>open </w:t></w:r>"
+        f"<w:r><w:rPr>{mark}</w:rPr><w:t>secret</w:t></w:r></w:p>"
+    )
+    draft = read_docx(source(word(body)))
+    assert pages(draft)[0].text == shown
+    said = [] if "secret" in shown else ["Hidden text in the document is left out."]
+    assert draft.warnings == said
+
+
+@pytest.mark.parametrize(
     ("kind", "path", "notes", "mark"),
     [
         ("footnotes", "footnotes.xml", "footnote", "Footnote 1: aside"),
