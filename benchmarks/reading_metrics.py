@@ -39,7 +39,8 @@ _HEADING = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+(?:\d+(?:\.\d+)*[.)]?[ \t]+)?")
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```+|~~~+)[ \t]*\{?[\w.+# -]*\}?[ \t]*$")
 _STRESS = re.compile(r"\*+|`+|~~")
 _FORMULA = re.compile(
-    r"\$\$.+?\$\$|\$`[^`]*`\$|(?<![\w$])\$(?=\S)[^$\n]*[\\^_{=][^$\n]*(?<=\S)\$(?![\w$])", re.DOTALL
+    r"```[ ]?math\n.*?```|\$\$.+?\$\$|\$`[^`]*`\$|(?<![\w$])\$(?=\S)[^$\n]*[\\^_{=][^$\n]*(?<=\S)\$(?![\w$])",
+    re.DOTALL,
 )
 _BROKEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\n[ \t]*(?=[^\W\d_])")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff\x00]")
@@ -104,7 +105,7 @@ def plain(text: str) -> str:
     text = _BROKEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
     text = _COMMENT.sub(" ", text)
-    text = _FORMULA.sub(" ", _FENCE.sub(" ", _PICTURE.sub(" ", text)))
+    text = _FENCE.sub(" ", _FORMULA.sub(" ", _PICTURE.sub(" ", text)))
     text = _TARGET.sub(r"\1 ", _TARGET.sub(r"\1 ", text))  # a picture in a link
     text = _FOOTNOTE.sub(" ", text)
     text = _AUTOLINK.sub(r" \1 ", text)

@@ -37,6 +37,7 @@ PLAIN = st.lists(
         ("日本 go", "日 本 go"),
         ("ﬁne co\u00adop", "fine coop"),
         ("a hyphen-\nated word - here", "a hyphenated word here"),
+        ("``` math\nx = \\pi\n```\nand", "and"),
         ("```python\nx = 1\n```", "x 1"),
     ],
 )
