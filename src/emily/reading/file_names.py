@@ -32,7 +32,7 @@ def harmless(path: str) -> str:
     Returns:
         What is left of it, perhaps an empty text.
     """
-    parts = []
+    parts: list[str] = []
     for part in path.split("/"):
         part = " ".join(_CONTROLS.sub(" ", part).split())
         part = part if parts else re.sub(r"\A(?:[A-Za-z]:)+", "", part)

@@ -98,7 +98,7 @@ def drawn(page: Any, turn: int) -> Drawn:
         elif kind == raw.FPDF_PAGEOBJ_FORM and depth < _MOST_DEPTH:
             inner = outer
             if _matrix(item, _AT[0]):
-                inner = _times(tuple(_FLOATS), outer)  # type: ignore[arg-type]
+                inner = _times(tuple(_FLOATS), outer)
             _listed(_form_object, item, _form_count(item), inner, depth + 1, todo)
     return _made(boxes, pictures, page, turn)
 
@@ -183,7 +183,7 @@ def _path(item: int, outer: Matrix, boxes: list[Box]) -> None:
         return
     matrix = outer
     if _matrix(item, _AT[0]):
-        matrix = _times(tuple(_FLOATS), outer)  # type: ignore[arg-type]
+        matrix = _times(tuple(_FLOATS), outer)
     before: tuple[float, float] | None = None
     begun: tuple[float, float] | None = None
     for at in range(count):

@@ -517,11 +517,11 @@ def _without_units(cells: list[list[str]]) -> list[list[str]]:
         if before or after or bullets:
             into = column - 1 if after and not before else column + 1
             for row in cells:
-                mark = row[column]
-                if mark and into > column:
-                    row[into] = f"{mark} {row[into]}".strip() if bullets else f"{mark}{row[into]}"
-                elif mark:
-                    row[into] += mark
+                sign = row[column]
+                if sign and into > column:
+                    row[into] = f"{sign} {row[into]}".strip() if bullets else f"{sign}{row[into]}"
+                elif sign:
+                    row[into] += sign
                 del row[column]
             across -= 1
         else:

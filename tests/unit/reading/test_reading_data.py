@@ -357,7 +357,8 @@ def js(source: Make, content: str, name: str = "x.json") -> str:
 @pytest.mark.parametrize(
     ("content", "lines"),
     [
-        ('{"a": 1, "b": {"c": "due", "d": true, "e": null}}', ["a: 1", "b:", "  c: due", "  d: true"]),
+        ('{"a": 1, "b": {"c": "due", "d": true, "e": null}}',
+         ["a: 1", "b:", "  c: due", "  d: true"]),
         ('{"a": {"b": {"c": 1}}, "d": {"e": {"f": 1, "g": {"h": 2}}}}',
          ["a.b.c: 1", "d.e:", "  f: 1", "  g.h: 2"]),
         ('{"a": [1, 2, 3]}', ["a: 1, 2, 3"]),
