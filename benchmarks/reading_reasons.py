@@ -76,7 +76,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "simple.json",
         "simple.ndjson",
     ),
-    "XML: Emily picks title, authors, citations and tables out and orders them, the dump does not": (
+    "XML: Emily orders title, authors, citations and tables, a dump leaves them where they stand": (
         "ipa20110039701.xml",
         "ipg07997973.xml",
         "ipg08672134.xml",

@@ -51,11 +51,13 @@ class Runs:
         text: the runs of its body, one paragraph a line.
         cells: of its tables, those that hold a table of their own left out.
         beside: all other text of the file: page headers, notes, comments, names, titles.
+        also: the text in another right order.
     """
 
     text: str
     cells: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    also: str | None = None
 
 
 def runs(path: Path, kind: str) -> Runs | None:
@@ -157,13 +159,7 @@ def _docx(path: Path) -> Runs:
         lines = list(_paragraphs(body, _W, _UNREAD))
         beside = _named(body)
         for formula in body.iter("{*}oMath"):
-            # Readers glue the parts of a formula in more ways than one.
-            parts = [str(part.text or "") for part in formula.iter("{*}t")]
-            beside += [
-                "".join(parts[first:last])
-                for first in range(len(parts))
-                for last in range(first + 1, min(len(parts), first + 12) + 1)
-            ]
+            beside += _glued([str(part.text or "") for part in formula.iter("{*}t")])
         for kind, target in sorted(_related(package, main).values()):
             if target not in package.namelist() or not target.endswith(".xml"):
                 continue
@@ -190,6 +186,15 @@ def _named(root: etree._Element) -> list[str]:
         for element in root.iter()
         for text in (element.get("descr"), element.get("title"), element.get("alt"))
         if text
+    ]
+
+
+def _glued(parts: list[str]) -> list[str]:
+    """The parts of a formula, which readers glue in more ways than one."""
+    return [
+        "".join(parts[first:last])
+        for first in range(len(parts))
+        for last in range(first + 1, min(len(parts), first + 12) + 1)
     ]
 
 
@@ -318,7 +323,9 @@ def _html_runs(data: bytes | str) -> Runs:
         if key in ("alt", "title", "content", "value", "placeholder", "href", "aria-label")
     ]
     for element in document.iter():
-        if element.tag in ("noscript", "math") or _unseen(element):
+        if str(element.tag).rpartition(":")[2] == "math":
+            beside += _glued([text.strip() for text in map(str, element.itertext())])
+        elif element.tag == "noscript" or _unseen(element):
             beside += [str(text) for text in element.itertext()]
     return Runs("".join(lines), tuple(_html_cells(document)), tuple(beside))
 
@@ -508,18 +515,30 @@ def _json(path: Path) -> Runs:
     lines: list[str] = []
     beside: list[str] = []
     _leaves(values, lines, beside)
-    return Runs("\n".join(lines), (), tuple(beside))
+    listed: list[str] = []
+    _leaves(values, listed, [], first=True)
+    return Runs("\n".join(lines), (), tuple(beside), "\n".join(listed))
 
 
-def _leaves(value: object, lines: list[str], beside: list[str]) -> None:
-    """Keys and values; a key that has stood before is beside, as in a table's header."""
+def _leaves(value: object, lines: list[str], beside: list[str], *, first: bool = False) -> None:
+    """Keys and values; a key that has stood before is beside, as in a table's header.
+
+    Args:
+        value: any value of JSON.
+        lines: where they go.
+        beside: where keys that have stood before go.
+        first: put the keys of a list of records before its values, as a table does.
+    """
     if isinstance(value, dict):
         for key, item in value.items():
             (beside if str(key) in lines else lines).append(str(key))
-            _leaves(item, lines, beside)
+            _leaves(item, lines, beside, first=first)
     elif isinstance(value, list):
+        for record in value if first else []:
+            keys = [str(key) for key in record] if isinstance(record, dict) else []
+            lines += [key for key in keys if key not in lines]
         for item in value:
-            _leaves(item, lines, beside)
+            _leaves(item, lines, beside, first=first)
     elif value is not None:
         lines.append(str(value))
 

@@ -211,7 +211,7 @@ def _truth(
 
 
 def _of_runs(own: Runs, kind: str) -> Truth:
-    return Truth(own.text, own.cells or None, own.beside, kind)
+    return Truth(own.text, own.cells or None, own.beside, kind, own.also)
 
 
 def _written_down(path: Path, name: str, form: str, to_markdown: ToMarkdown) -> Truth | None:
