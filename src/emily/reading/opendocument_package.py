@@ -184,7 +184,7 @@ def number(element: etree._Element, name: str, default: int = 1) -> int:
 
 
 def properties(package: Package) -> tuple[str | None, Facts]:
-    """Title and facts that the file gives itself; the date is that of saving, as in Office files."""
+    """Title and facts that the file gives itself; its date is that of saving, as for Office."""
     found: dict[str, str] = {}
     for element in _children(first(package.meta, "meta")):
         text = " ".join((element.text or "").split())
