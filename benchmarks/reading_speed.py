@@ -24,7 +24,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from emily.reading.limits import resident_mb
-from emily.reading.pdf import read_pdf
+from emily.reading.pdf.document import read_pdf
 from emily.reading.reader import Reader
 from emily.reading.source import Source
 

@@ -90,8 +90,8 @@ def folded(text: str) -> str:
 
 
 def _emily(engine: str) -> Engine:
-    from emily.reading.image import recognised
-    from emily.reading.ocr import load
+    from emily.reading.ocr.engine import load
+    from emily.reading.ocr.image import recognised
     from emily.reading.source import Source
 
     loaded = load(engine, ("it", "en"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from emily.reading.lines import page_text
-from emily.reading.ocr import Ocr, recognise, self_test
+from emily.reading.ocr.engine import Ocr, recognise, self_test
+from emily.reading.ocr.lines import page_text
 
 WORDS = ("The boat leaves the harbour", "Bring 24 apples and 3 lemons", "Do not forget the map")
 

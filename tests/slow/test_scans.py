@@ -10,8 +10,8 @@ from benchmarks.scan_images import KINDS, scan, truth
 from benchmarks.scan_texts import PAGES
 from benchmarks.scans import distance, folded
 
-from emily.reading.image import recognised
-from emily.reading.ocr import Ocr, load
+from emily.reading.ocr.engine import Ocr, load
+from emily.reading.ocr.image import recognised
 from emily.reading.source import Source
 
 pytestmark = pytest.mark.slow

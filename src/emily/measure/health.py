@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from emily.errors import EmilyError, StoreError, StoreUnavailable
 from emily.indexing.originals import Originals
 from emily.models.protocols import Embedder, ModelIdentity, VisionModel
-from emily.reading.golden import GOLDEN, as_png, golden_image, is_golden
+from emily.reading.ocr.golden import GOLDEN, as_png, golden_image, is_golden
 from emily.settings import Settings
 from emily.store import Database
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from PIL import UnidentifiedImageError
 
 from emily.errors import ReadingError
-from emily.reading.image import recognised
+from emily.reading.ocr.image import recognised
+from emily.reading.ocr.raster import BROKEN, bound, flatten, opened
 from emily.reading.pages import PictureReading
-from emily.reading.raster import BROKEN, bound, flatten, opened
 
 if TYPE_CHECKING:
     from emily.reading.source import Source

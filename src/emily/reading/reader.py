@@ -33,7 +33,7 @@ class Reader:
         memory_mb: most memory for the worker, MiB.
         file_mb: largest file, MiB.
         ocr: whether scanned pages and pictures are read by OCR.
-        ocr_engine: what they are read by, see ``emily.reading.ocr.load``.
+        ocr_engine: what they are read by, see ``emily.reading.ocr.engine.load``.
         threads: CPU threads of the libraries that parsers use.
         languages: of the archive, ISO 639-1; the bundled OCR knows all of Latin script (and
             Chinese and Japanese) at once and needs no choice, the other engines do.

@@ -14,9 +14,9 @@ from emily.reading.limits import MOST_CHARACTERS
 from emily.reading.pages import Citation, Facts, Page
 
 if TYPE_CHECKING:
-    from emily.reading.ocr import Ocr
+    from emily.reading.ocr.engine import Ocr
+    from emily.reading.ocr.sight import Sight
     from emily.reading.pictures import Pictures
-    from emily.reading.sight import Sight
 
 __all__ = ["Draft", "Enclosed", "Source", "check_length", "single_page", "tidy"]
 

@@ -34,12 +34,12 @@ from emily.reading.limits import (
     confine,
     die_with_parent,
 )
+from emily.reading.ocr.sight import Sight
 from emily.reading.pages import PictureReading
-from emily.reading.sight import Sight
 from emily.reading.source import Draft, Source, tidy
 
 if TYPE_CHECKING:
-    from emily.reading.ocr import Ocr
+    from emily.reading.ocr.engine import Ocr
 
 __all__ = ["main"]
 
@@ -69,7 +69,7 @@ class _Worker:
 
     def _ocr(self) -> Ocr:
         if self._engine is None:
-            from emily.reading.ocr import load
+            from emily.reading.ocr.engine import load
 
             self._engine = load(self._ocr_engine, self._languages)
         return self._engine
@@ -191,7 +191,7 @@ class _Worker:
         return str(reply["text"])
 
     def _check(self) -> None:
-        from emily.reading.ocr import self_test
+        from emily.reading.ocr.engine import self_test
 
         self.send({"type": "checked", "problem": self_test(self._ocr())})
 

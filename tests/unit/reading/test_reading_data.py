@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from emily.errors import EmptyDocument, LimitExceeded
-from emily.reading.data import read_json, read_xml
+from emily.reading.data.document import read_json, read_xml
 from emily.reading.kind import detect
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source

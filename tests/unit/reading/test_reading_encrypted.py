@@ -19,11 +19,11 @@ from pptx import Presentation
 from tests.unit.reading.office_binary import biff, compound, label, number, xls
 
 from emily.errors import PasswordRequired, ReadingError
-from emily.reading.encrypted import read_encrypted
 from emily.reading.kind import detect
+from emily.reading.legacy.workbooks import read_workbook
+from emily.reading.office.encrypted import read_encrypted
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source
-from emily.reading.workbooks import read_workbook
 
 Make = Callable[..., Source]
 Pages = Callable[[Draft], list[Page]]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from emily.errors import EmptyDocument, PasswordRequired, ReadingError
-from emily.reading.epub import _without_selfclosed, read_epub
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source
+from emily.reading.web.book import _without_selfclosed, read_epub
 
 Make = Callable[..., Source]
 Pages = Callable[[Draft], list[Page]]

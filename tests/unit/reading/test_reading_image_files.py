@@ -15,10 +15,10 @@ import pytest
 from PIL import Image, ImageCms
 
 from emily.errors import LimitExceeded, ReadingError
-from emily.reading.image import read_image
 from emily.reading.kind import detect
-from emily.reading.lines import Line
-from emily.reading.raster import bound, flatten, opened
+from emily.reading.ocr.image import read_image
+from emily.reading.ocr.lines import Line
+from emily.reading.ocr.raster import bound, flatten, opened
 from emily.reading.source import Source
 
 # 192 x 128 pixels, white with a black square from (16, 16) to (64, 64); encoded once from that

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from emily.reading.image import recognised
-from emily.reading.ink import has_ink
-from emily.reading.page_image import prepared
+from emily.reading.ocr.image import recognised
+from emily.reading.ocr.ink import has_ink
+from emily.reading.ocr.page_image import prepared
 from emily.reading.source import Source
 
 _HIGH, _WIDE = 700, 500

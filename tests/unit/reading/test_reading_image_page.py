@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image, ImageDraw, ImageFont
 
-from emily.reading.page_image import lines_stand, prepared, skew, two_tone
-from emily.reading.photograph import sheet_of
+from emily.reading.ocr.page_image import lines_stand, prepared, skew, two_tone
+from emily.reading.ocr.photograph import sheet_of
 
 WORDS = "The ferry to the island leaves at seven and takes bicycles and dogs on the lower deck"
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from emily.errors import EmptyDocument, ReadingError
-from emily.reading.invoice import read_invoice
-from emily.reading.invoice_codes import CODES, DOCUMENTS
+from emily.reading.data.invoice import read_invoice
+from emily.reading.data.invoice_codes import CODES, DOCUMENTS
 from emily.reading.kind import detect
 from emily.reading.pages import Correspondent
 from emily.reading.source import Source

@@ -14,9 +14,9 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from emily.errors import EmptyDocument, PasswordRequired, ReadingError
-from emily.reading.iwork import read_iwork
-from emily.reading.iwork_archive import messages, texts_of, unsnappy
 from emily.reading.kind import detect
+from emily.reading.packed.iwork import read_iwork
+from emily.reading.packed.iwork_archive import messages, texts_of, unsnappy
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source
 

@@ -39,14 +39,15 @@ from emily.errors import (
     UnsupportedKind,
 )
 from emily.reading import kind as kinds
-from emily.reading import legacy, libreoffice
 from emily.reading.kind import detect
-from emily.reading.legacy import read_doc, read_ppt
+from emily.reading.legacy import documents as legacy
+from emily.reading.legacy import libreoffice
+from emily.reading.legacy.documents import read_doc, read_ppt
+from emily.reading.legacy.slides import SlidesBinary
+from emily.reading.legacy.word import WordBinary
+from emily.reading.legacy.workbooks import read_workbook
 from emily.reading.pages import Page, Table
-from emily.reading.slidesbinary import SlidesBinary
 from emily.reading.source import Draft, Source
-from emily.reading.wordbinary import WordBinary
-from emily.reading.workbooks import read_workbook
 
 Make = Callable[..., Source]
 Pages = Callable[[Draft], list[Page]]
@@ -568,7 +569,7 @@ def test_its_profile_forbids_macros_and_links() -> None:
 
 @pytest.mark.skipif(libreoffice.program() is None, reason="LibreOffice is not installed")
 def test_libreoffice_itself_converts(tmp_path: Path, at: Callable[[Path], Source]) -> None:
-    from emily.reading.word import read_docx
+    from emily.reading.office.word import read_docx
 
     made = libreoffice.convert(scratch(tmp_path), "doc", "docx")
     (page,) = read_docx(at(made)).pages

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from emily.reading.charsets import decode_words
-from emily.reading.invitation import event_lines
 from emily.reading.kind import detect
-from emily.reading.mail import read_mail
-from emily.reading.mail_headers import addresses, message_ids
-from emily.reading.mime import parse
+from emily.reading.mail.charsets import decode_words
+from emily.reading.mail.headers import addresses, message_ids
+from emily.reading.mail.invitation import event_lines
+from emily.reading.mail.message import read_mail
+from emily.reading.mail.mime import parse
 from emily.reading.pages import Correspondent, Facts, Page
 from emily.reading.source import Draft, Source
 

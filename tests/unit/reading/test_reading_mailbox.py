@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emily.errors import EmptyDocument
-from emily.reading.mail import read_mail
-from emily.reading.mailbox import read_mbox
+from emily.reading.mail.mailbox import read_mbox
+from emily.reading.mail.message import read_mail
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from emily.errors import EmptyDocument, ReadingError
+from emily.reading.data.notebook import read_notebook
 from emily.reading.kind import detect
-from emily.reading.notebook import read_notebook
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from emily.reading.image import flatten, has_ink, ocr_page, read_image
-from emily.reading.lines import Line, page_text
-from emily.reading.ocr import OcrUnavailable, recognise
-from emily.reading.sight import is_flattened_table
+from emily.reading.ocr.engine import OcrUnavailable, recognise
+from emily.reading.ocr.image import flatten, has_ink, ocr_page, read_image
+from emily.reading.ocr.lines import Line, page_text
+from emily.reading.ocr.sight import is_flattened_table
 from emily.reading.source import Source
 
 

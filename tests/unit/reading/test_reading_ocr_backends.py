@@ -17,9 +17,9 @@ from PIL import Image
 from tests.contract.ocr import OcrContract, written
 
 from emily.errors import ReadingError
-from emily.reading.ocr import ENGINES, Ocr, OcrUnavailable, load
-from emily.reading.ocr_rapid import RapidOcr
-from emily.reading.ocr_tesseract import TesseractOcr
+from emily.reading.ocr.engine import ENGINES, Ocr, OcrUnavailable, load
+from emily.reading.ocr.rapid import RapidOcr
+from emily.reading.ocr.tesseract import TesseractOcr
 
 _load_once = functools.cache(load)
 
@@ -106,7 +106,7 @@ def test_tesseract_that_fails(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("emily.reading.ocr_tesseract._SECONDS", 1)
+    monkeypatch.setattr("emily.reading.ocr.tesseract._SECONDS", 1)
     _program(tmp_path, monkeypatch, code)
     with pytest.raises(kind, match=words):
         load("tesseract", ("it", "en")).recognise(written("x"))
@@ -233,7 +233,7 @@ def vision(monkeypatch: pytest.MonkeyPatch) -> None:
     named["objc"].__dict__.update(autorelease_pool=contextlib.nullcontext)
     for name, value in named.items():
         monkeypatch.setitem(sys.modules, name, value)
-    monkeypatch.setattr("emily.reading.ocr_apple.sys.platform", "darwin")
+    monkeypatch.setattr("emily.reading.ocr.apple.sys.platform", "darwin")
     monkeypatch.setattr(_Request, "made", [])
 
 
@@ -267,10 +267,10 @@ class TestApple(OcrContract):
 
 
 def test_apple_elsewhere_and_apple_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emily.reading.ocr_apple.sys.platform", "linux")
+    monkeypatch.setattr("emily.reading.ocr.apple.sys.platform", "linux")
     with pytest.raises(OcrUnavailable, match="only there on macOS"):
         load("apple")
-    monkeypatch.setattr("emily.reading.ocr_apple.sys.platform", "darwin")
+    monkeypatch.setattr("emily.reading.ocr.apple.sys.platform", "darwin")
     monkeypatch.setitem(sys.modules, "Vision", None)
     with pytest.raises(OcrUnavailable, match=r"pip install 'emily\[apple\]'"):
         load("apple")

@@ -11,14 +11,14 @@ from collections.abc import Callable
 import pytest
 
 from emily.errors import LimitExceeded, ReadingError
-from emily.reading.embedded import _native
-from emily.reading.ooxml import Container
+from emily.reading.office.embedded import _native
+from emily.reading.office.ooxml import Container
+from emily.reading.office.sheets import read_xlsx
+from emily.reading.office.slides import read_pptx
+from emily.reading.office.symbols import symbol
+from emily.reading.office.word import read_docx
 from emily.reading.pages import Page
-from emily.reading.sheets import read_xlsx
-from emily.reading.slides import read_pptx
 from emily.reading.source import Draft, Source
-from emily.reading.symbols import symbol
-from emily.reading.word import read_docx
 
 Make = Callable[..., Source]
 Pages = Callable[[Draft], list[Page]]
@@ -50,7 +50,7 @@ def test_a_zip_bomb_is_refused_unopened(source: Make, kind: str) -> None:
 
 
 def test_a_bomb_of_many_parts_is_refused(source: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emily.reading.ooxml._MOST_PARTS", 5)
+    monkeypatch.setattr("emily.reading.office.ooxml._MOST_PARTS", 5)
     with pytest.raises(LimitExceeded, match="packs 7 parts"):
         read_docx(source(packed({f"word/{n}.xml": "" for n in range(7)})))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emily.reading.number_formats import BUILT_IN, shown_number
+from emily.reading.office.number_formats import BUILT_IN, shown_number
 
 
 @pytest.mark.parametrize(

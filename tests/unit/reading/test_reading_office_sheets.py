@@ -19,11 +19,11 @@ from openpyxl.drawing.image import Image as SheetImage
 from PIL import Image, ImageDraw
 
 from emily.errors import EmptyDocument, LimitExceeded, ReadingError
-from emily.reading import sheets
+from emily.reading.office import sheets
+from emily.reading.office.sheet_blocks import block_lines, blocks_of
+from emily.reading.office.sheet_cells import Row
+from emily.reading.office.sheets import read_xlsx
 from emily.reading.pages import Page, Table
-from emily.reading.sheet_blocks import block_lines, blocks_of
-from emily.reading.sheet_cells import Row
-from emily.reading.sheets import read_xlsx
 from emily.reading.source import Draft, Source
 
 Make = Callable[..., Source]

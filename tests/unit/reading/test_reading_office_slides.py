@@ -20,9 +20,9 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from emily.errors import EmptyDocument, ReadingError
+from emily.reading.office.reading_order import in_reading_order
+from emily.reading.office.slides import read_pptx
 from emily.reading.pages import Page, Table
-from emily.reading.reading_order import in_reading_order
-from emily.reading.slides import read_pptx
 from emily.reading.source import Draft, Source
 
 Make = Callable[..., Source]

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
 from emily.errors import EmptyDocument, ReadingError
+from emily.reading.office.word import read_docx
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source
-from emily.reading.word import read_docx
 
 Make = Callable[..., Source]
 At = Callable[[Path], Source]
@@ -362,7 +362,7 @@ def test_a_table_that_frames_text_is_none(source: Make, pages: Pages) -> None:
 def test_no_cell_is_lost_whatever_the_spans(spans: list[list[int]]) -> None:
     from lxml import etree
 
-    from emily.reading.word_tables import grid, grid_text
+    from emily.reading.office.word_tables import grid, grid_text
 
     rows = [
         "".join(cell(f"c{y}{x}", f'<w:gridSpan w:val="{span}"/>') for x, span in enumerate(row))

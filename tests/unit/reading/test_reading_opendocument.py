@@ -18,9 +18,9 @@ from PIL import Image
 
 from emily.errors import EmptyDocument, LimitExceeded, PasswordRequired, ReadingError
 from emily.reading.kind import detect
-from emily.reading.opendocument import read_odp, read_ods, read_odt
-from emily.reading.opendocument_styles import Level, Numbering
-from emily.reading.opendocument_tables import MOST_ROWS
+from emily.reading.opendocument.document import read_odp, read_ods, read_odt
+from emily.reading.opendocument.styles import Level, Numbering
+from emily.reading.opendocument.tables import MOST_ROWS
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from emily.errors import LimitExceeded, ReadingError
 from emily.reading.kind import detect
-from emily.reading.mail import read_mail
-from emily.reading.outlook import read_msg
-from emily.reading.oxrtf import decompressed, unfolded
+from emily.reading.mail.message import read_mail
+from emily.reading.mail.outlook import read_msg
+from emily.reading.mail.outlook_rtf import decompressed, unfolded
 from emily.reading.pages import Correspondent, Page
 from emily.reading.source import Draft, Source
 

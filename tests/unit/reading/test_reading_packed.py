@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from emily.errors import EmptyDocument, PasswordRequired, ReadingError
 from emily.reading.file_names import file_name, harmless, unique
-from emily.reading.packed import read_zip
-from emily.reading.packed_names import is_litter, member_name
+from emily.reading.packed.archive import read_zip
+from emily.reading.packed.names import is_litter, member_name
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emily.reading.columns import regions
 from emily.reading.layout import TextLine
-from emily.reading.pdf import read_pdf
-from emily.reading.pdf_furniture import Furniture, edges
-from emily.reading.pdf_headings import Fonts
-from emily.reading.pdf_page import lay_out
-from emily.reading.pdf_rules import Drawn
-from emily.reading.pdf_tables import aligned_tables
-from emily.reading.pdf_text import Segments, turned
+from emily.reading.pdf.columns import regions
+from emily.reading.pdf.document import read_pdf
+from emily.reading.pdf.furniture import Furniture, edges
+from emily.reading.pdf.headings import Fonts
+from emily.reading.pdf.page import lay_out
+from emily.reading.pdf.rules import Drawn
+from emily.reading.pdf.tables import aligned_tables
+from emily.reading.pdf.text import Segments, turned
 from emily.reading.source import Source
 
 WORD = st.text(st.sampled_from("abcxyz0123456789$%().,-•"), min_size=1, max_size=9)

@@ -18,10 +18,10 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from emily.errors import PasswordRequired
-from emily.reading import image as reading_image
-from emily.reading.image import Recognised
+from emily.reading.ocr import image as reading_image
+from emily.reading.ocr.image import Recognised
 from emily.reading.pages import Page
-from emily.reading.pdf import read_pdf
+from emily.reading.pdf.document import read_pdf
 from emily.reading.source import Draft, Source
 
 SENTENCE = "The lease runs for four years and goes on by itself if nobody writes before May."
@@ -64,7 +64,7 @@ def ocr(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
         given.append(image.size)
         return Recognised("ocr", "What OCR reads on this page, all of it.", 0.91)
 
-    for module in ("image", "pictures"):
+    for module in ("ocr.image", "pictures"):
         monkeypatch.setattr(f"emily.reading.{module}.recognised", recognised)
     return given
 

@@ -15,7 +15,7 @@ from reportlab.platypus import Table as Ruled
 from reportlab.platypus import TableStyle
 
 from emily.reading.pages import Page
-from emily.reading.pdf import read_pdf
+from emily.reading.pdf.document import read_pdf
 from emily.reading.source import Draft, Source
 
 LEFT = [

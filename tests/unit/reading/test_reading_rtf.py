@@ -17,8 +17,8 @@ from PIL import Image
 from emily.errors import EmptyDocument, ReadingError
 from emily.reading.kind import detect
 from emily.reading.pages import Page
-from emily.reading.rtf import read_rtf
-from emily.reading.rtf_tokens import tokens, windows_codec
+from emily.reading.rtf.document import read_rtf
+from emily.reading.rtf.tokens import tokens, windows_codec
 from emily.reading.source import Draft, Source
 
 Make = Callable[..., Source]

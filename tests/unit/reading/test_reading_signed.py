@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emily.errors import EmptyDocument, PasswordRequired, ReadingError
+from emily.reading.data.signed import read_signed, signers, unwrap
 from emily.reading.kind import detect
-from emily.reading.signed import read_signed, signers, unwrap
 from emily.reading.source import Source
 
 Make = Callable[..., Source]

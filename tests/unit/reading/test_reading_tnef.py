@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emily.errors import ReadingError
-from emily.reading.mail import read_mail
-from emily.reading.mime import parse
+from emily.reading.mail.message import read_mail
+from emily.reading.mail.mime import parse
+from emily.reading.mail.tnef import parts_of
 from emily.reading.pages import Page
 from emily.reading.source import Draft, Source
-from emily.reading.tnef import parts_of
 
 Make = Callable[..., Source]
 Pages = Callable[[Draft], list[Page]]

@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw
 from emily.errors import EmptyDocument, ReadingError
 from emily.reading.pages import Page, Table
 from emily.reading.source import Draft, Source
-from emily.reading.web import html_text, read_html
+from emily.reading.web.page import html_text, read_html
 
 Make = Callable[..., Source]
 Pages = Callable[[Draft], list[Page]]

@@ -19,7 +19,7 @@ from emily.errors import EmptyDocument, ReadingError
 from emily.reading.kind import detect
 from emily.reading.pages import Page, Table
 from emily.reading.source import Draft, Source
-from emily.reading.webarchive import read_mhtml, read_webarchive
+from emily.reading.web.saved import read_mhtml, read_webarchive
 
 Make = Callable[..., Source]
 Pages = Callable[[Draft], list[Page]]

@@ -26,12 +26,12 @@ from tests.unit.reading.office_binary import (
 )
 
 from emily.errors import EmptyDocument, PasswordRequired, ReadingError
-from emily.reading import workbooks
 from emily.reading.kind import detect
+from emily.reading.legacy import workbooks
+from emily.reading.legacy.workbooks import read_workbook
+from emily.reading.legacy.xls import Xls, compact_number
 from emily.reading.pages import Page, Table
 from emily.reading.source import Draft, Source
-from emily.reading.workbooks import read_workbook
-from emily.reading.xls import Xls, compact_number
 
 Make = Callable[..., Source]
 Pages = Callable[[Draft], list[Page]]

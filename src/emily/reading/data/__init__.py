@@ -1,0 +1,1 @@
+"""XML, JSON, notebooks, invoices and what is signed."""

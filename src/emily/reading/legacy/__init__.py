@@ -1,0 +1,1 @@
+"""Word, Excel and PowerPoint before 2007, and what needs LibreOffice."""

@@ -1,0 +1,1 @@
+"""Mail: messages, Outlook files and mailboxes."""

@@ -1,0 +1,1 @@
+"""Text out of pictures: engines behind one protocol, and pages made ready for them."""

@@ -1,0 +1,178 @@
+"""Pictures of pages: photographs, screenshots, faxes and scans."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from PIL import UnidentifiedImageError
+
+from emily.errors import LimitExceeded, ReadingError
+from emily.reading.layout import rejoin, without_ligatures
+from emily.reading.ocr.engine import OcrUnavailable, recognise
+from emily.reading.ocr.ink import has_ink
+from emily.reading.ocr.lines import confidence, page_text
+from emily.reading.ocr.raster import BROKEN, bound, flatten, opened
+from emily.reading.ocr.sight import is_flattened_table
+from emily.reading.pages import Page, Route
+from emily.reading.source import Draft, Source, tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PIL import Image
+
+__all__ = [
+    "BROKEN",
+    "Recognised",
+    "bound",
+    "flatten",
+    "has_ink",
+    "ocr_page",
+    "read_image",
+    "recognised",
+]
+
+_MOST_FRAMES = 5_000
+_PAGED = frozenset({"TIFF", "HEIF"})  # formats whose frames are pictures of their own
+_SURE = 0.75  # mean confidence of OCR; clean print has .95 and more, unknown scripts .6
+
+
+def read_image(source: Source) -> Draft:
+    """A picture by OCR; TIFF and HEIF have a page per frame, of an animation the first is read."""
+    try:
+        image = opened(source.path)
+    except UnidentifiedImageError:
+        raise ReadingError("the picture is broken, or in no format that can be read") from None
+    except BROKEN as error:
+        raise ReadingError(f"the picture is broken: {_words(error)}") from None
+    try:
+        bound(image)
+    except BaseException:
+        image.close()
+        raise
+    draft = Draft("image", "pages", _pages(image, source))
+    frames = _frames(image)
+    if frames > 1 and image.format not in _PAGED | {"MPO"}:
+        draft.warnings.append(f"Only the first of {frames} frames of the animation is read.")
+    return draft
+
+
+def _frames(image: Image.Image) -> int:
+    try:
+        return int(getattr(image, "n_frames", 1))
+    except BROKEN:
+        return 1
+
+
+def _pages(image: Image.Image, source: Source) -> Iterator[Page]:
+    with image, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Pillow warns of odd metadata, which is not read
+        if image.format not in _PAGED:
+            yield ocr_page(1, lambda: flatten(image), source)
+            return
+        frames = _frames(image)
+        for number in range(1, frames + 1):
+            if number > _MOST_FRAMES:
+                warning = f"Only the first {_MOST_FRAMES:,} of {frames:,} pages are read."
+                yield Page(number, "", "unread", warning=warning)
+                return
+            try:
+                image.seek(number - 1)
+                bound(image)
+            except (LimitExceeded, *BROKEN) as error:
+                warning = f"Page {number} is not read: {_words(error)}."
+                yield Page(number, "", "unread", warning=warning)
+                continue
+            yield ocr_page(number, lambda: flatten(image), source)
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """What was read in a picture.
+
+    Attributes:
+        route: ``ocr``, ``vision``, ``blank`` or ``unread``.
+        text: what was read.
+        confidence: of OCR, 0 to 1, or ``None``.
+        problem: why it is unread or doubtful, as the end of a sentence; ``None`` if it is not.
+    """
+
+    route: Route
+    text: str = ""
+    confidence: float | None = None
+    problem: str | None = None
+
+
+def recognised(image: Image.Image, source: Source) -> Recognised:
+    """Read a picture by OCR, and by the vision model where OCR finds nothing or a flattened table.
+
+    Never raises for what is wrong with the picture, the engine or the model.
+
+    Args:
+        image: mode RGB.
+        source: the file that it belongs to.
+    """
+    if not has_ink(image):
+        return Recognised("blank")
+    found = _by_ocr(image, source)
+    if source.sight is None or (found.text.strip() and not is_flattened_table(found.text)):
+        return found
+    try:
+        return Recognised("vision", tidy(source.sight.read(image)))
+    except ReadingError as error:
+        problem = f"{found.problem}, and {error}" if found.problem else str(error)
+        if found.text.strip():
+            return replace(found, problem=problem)
+        return Recognised("unread", problem=problem)
+
+
+def _by_ocr(image: Image.Image, source: Source) -> Recognised:
+    if source.ocr is None:
+        return Recognised("unread", problem="it is scanned and OCR is off (setting ocr)")
+    if source.late():
+        return Recognised(
+            "unread",
+            problem="it is scanned and the file has used up its time of "
+            f"{source.seconds} s (setting reading_seconds)",
+        )
+    try:
+        lines = recognise(source.ocr(), image)
+    except OcrUnavailable as error:
+        return Recognised("unread", problem=f"it is scanned and {error}")
+    except ReadingError as error:
+        return Recognised("unread", problem=str(error))
+    text = tidy(rejoin(without_ligatures(page_text(lines))))
+    if not text.strip():
+        return Recognised("ocr", problem="OCR found no text")
+    sure = round(min(1.0, max(0.0, confidence(lines))), 4)
+    doubt = f"OCR is unsure of what it read (mean confidence {sure:.2f} of 1)"
+    return Recognised("ocr", text, sure, doubt if sure < _SURE else None)
+
+
+def _words(error: Exception) -> str:
+    """What a decoder says, on one line and without its full stop."""
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+
+
+def ocr_page(number: int, render: Callable[[], Image.Image], source: Source) -> Page:
+    """A page read by OCR; where it cannot be, the page is ``unread`` and says why.
+
+    Args:
+        number: of the page.
+        render: gives the picture, mode RGB.
+        source: the file that is read.
+    """
+    warning: str | None = None
+    try:
+        image = render()
+    except BROKEN as error:
+        warning = f"Page {number} is not read: its picture is broken ({_words(error)})."
+        return Page(number, "", "unread", warning=warning)
+    found = recognised(image, source)
+    if found.problem is not None:
+        what = f"Page {number} is not read" if found.route == "unread" else f"Page {number}"
+        warning = f"{what}: {found.problem}."
+    return Page(number, found.text, found.route, warning=warning, confidence=found.confidence)

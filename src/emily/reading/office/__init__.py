@@ -1,0 +1,1 @@
+"""Word, Excel and PowerPoint since 2007."""

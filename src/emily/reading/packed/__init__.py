@@ -1,0 +1,1 @@
+"""Files packed in files: ZIP archives, and the packages of iWork."""

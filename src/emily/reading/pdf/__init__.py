@@ -1,0 +1,1 @@
+"""PDF: page by page, by the text layer where it can be trusted, else by OCR."""

@@ -1,0 +1,186 @@
+"""The pictures on a PDF page as files, so that each can be known by its bytes and read."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import io
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pypdfium2
+from PIL import Image
+from pypdfium2 import raw
+
+from emily.reading.layout import TextLine
+from emily.reading.ocr.image import BROKEN
+from emily.reading.pdf.rules import Placed
+from emily.reading.pdf.text import function
+from emily.reading.pictures import LEAST_SIDE
+
+if TYPE_CHECKING:
+    from emily.reading.source import Source
+
+__all__ = ["PagePictures", "Shown", "covers"]
+
+_SCAN = 0.5  # share of the page that one picture covers, for the page to be that picture
+_BACKGROUND = 0.25  # share of the page that a picture under most of its text covers
+_LEAST_POINTS = 24.0  # a third of an inch: of a picture shown smaller nothing can be read
+_MOST_SHAPE = 12.0  # times longer than wide: a rule, a gradient, a strip of a picture
+_MOST_A_PAGE = 60
+_MOST_PIXELS = 40_000_000
+_MOST_STORED = 64 << 20  # bytes
+_KEPT, _MOST_KEPT = 8, 2 << 20  # files, and bytes of each
+_JPEG = "DCTDecode"
+
+_void, _int = ctypes.c_void_p, ctypes.c_int
+_pixels = function(raw.FPDFImageObj_GetImagePixelSize, _int, _void, _void, _void)
+_raw_size = function(raw.FPDFImageObj_GetImageDataRaw, ctypes.c_ulong, _void, _void, ctypes.c_ulong)
+_filters = function(raw.FPDFImageObj_GetImageFilterCount, _int, _void)
+_filter = function(
+    raw.FPDFImageObj_GetImageFilter, ctypes.c_ulong, _void, _int, _void, ctypes.c_ulong
+)
+
+Shown = tuple[Placed, list[str]]
+"""A picture and the lines to put in its place."""
+
+
+def covers(picture: Placed, size: tuple[float, float]) -> bool:
+    """Whether a picture covers most of a page, as that of a scan does."""
+    width, height = size
+    seen = max(0.0, min(picture.right, width) - max(picture.left, 0.0)) * max(
+        0.0, min(picture.top, height) - max(picture.base, 0.0)
+    )
+    return seen > _SCAN * width * height
+
+
+class PagePictures:
+    """Reads the pictures on the pages of one PDF.
+
+    The bytes of a picture that was stored once for many pages, as a logo is, are kept for a
+    while, so that it is not unpacked again for each.
+    """
+
+    def __init__(self, document: Any, source: Source) -> None:
+        self._document = document
+        self._source = source
+        self._kept: dict[tuple[bytes, int, int], bytes] = {}
+
+    def on(
+        self,
+        page: Any,
+        pictures: Sequence[Placed],
+        lines: Sequence[TextLine],
+        size: tuple[float, float],
+        number: int,
+    ) -> Iterator[Shown]:
+        """The pictures of a page that may hold text, read.
+
+        Left out are those too small to read, and the one that most of the page's text stands
+        on: it is the page's background, or a scan whose text layer is read.
+
+        Args:
+            page: of PDFium.
+            pictures: what stands on it.
+            lines: its text.
+            size: its width and height, points.
+            number: of the page.
+        """
+        seen: set[tuple[int, ...]] = set()
+        for picture in pictures[:_MOST_A_PAGE]:
+            if not _readable(picture) or _is_background(picture, lines, size):
+                continue
+            place = tuple(map(round, (picture.left, picture.base, picture.right, picture.top)))
+            if place in seen:
+                continue  # drawn twice, as a shadow or for boldness
+            seen.add(place)
+            try:
+                data = self._data(page, picture)
+            except (pypdfium2.PdfiumError, MemoryError, *BROKEN):
+                continue
+            if data is not None:
+                yield picture, self._source.pictures.block(data, number)
+
+    def _data(self, page: Any, picture: Placed) -> bytes | None:
+        """A picture as a file: a JPEG as it is stored, anything else as a PNG of its pixels.
+
+        A PNG has no data that change, so that the same pixels always are the same bytes.
+        """
+        stored = _stored(picture.handle)
+        item = ctypes.cast(picture.handle, raw.FPDF_PAGEOBJECT)
+        if _only_filter(picture.handle) == _JPEG and stored and _is_plain(stored):
+            return stored
+        key = (
+            hashlib.sha256(stored).digest(),
+            round(picture.right - picture.left),
+            round(picture.top - picture.base),
+        )
+        if key in self._kept:
+            return self._kept[key]
+        image = pypdfium2.PdfImage(item, page=page, pdf=self._document)
+        bitmap = image.get_bitmap(render=True, scale_to_original=True)
+        found = _on_white(bitmap.to_pil())  # of its own memory, which goes with ``bitmap``
+        if min(found.size) < LEAST_SIDE:
+            return None
+        file = io.BytesIO()
+        found.save(file, "PNG", compress_level=1)
+        data = file.getvalue()
+        if len(data) < _MOST_KEPT and stored:
+            if len(self._kept) >= _KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = data
+        return data
+
+
+def _is_background(picture: Placed, lines: Sequence[TextLine], size: tuple[float, float]) -> bool:
+    area = (picture.right - picture.left) * (picture.top - picture.base)
+    if area < _BACKGROUND * size[0] * size[1]:
+        return False
+    over = everything = 0
+    for line in lines:
+        if line.height:
+            x, y = (line.left + line.right) / 2, line.base + line.height / 2
+            everything += len(line.text)
+            if picture.left <= x <= picture.right and picture.base <= y <= picture.top:
+                over += len(line.text)
+    return 2 * over > everything
+
+
+def _readable(picture: Placed) -> bool:
+    width, height = picture.right - picture.left, picture.top - picture.base
+    if min(width, height) < _LEAST_POINTS or max(width, height) > _MOST_SHAPE * min(width, height):
+        return False
+    across, down = ctypes.c_uint(0), ctypes.c_uint(0)
+    if not _pixels(picture.handle, ctypes.addressof(across), ctypes.addressof(down)):
+        return False
+    return min(across.value, down.value) >= LEAST_SIDE and across.value * down.value < _MOST_PIXELS
+
+
+def _stored(handle: int) -> bytes:
+    size = _raw_size(handle, None, 0)
+    if not 0 < size < _MOST_STORED:
+        return b""
+    buffer = ctypes.create_string_buffer(size)
+    _raw_size(handle, ctypes.addressof(buffer), size)
+    return buffer.raw
+
+
+def _only_filter(handle: int) -> str:
+    if _filters(handle) != 1:
+        return ""
+    name = ctypes.create_string_buffer(64)
+    _filter(handle, 0, ctypes.addressof(name), 64)
+    return name.value.decode("ascii", "replace")
+
+
+def _is_plain(data: bytes) -> bool:
+    """Whether a JPEG can be read by itself: CMYK is inverted or not as the PDF says."""
+    with Image.open(io.BytesIO(data)) as image:
+        return image.mode in {"RGB", "L"}
+
+
+def _on_white(image: Image.Image) -> Image.Image:
+    if "A" in image.getbands():
+        paper = Image.new("RGBA", image.size, "white")
+        return Image.alpha_composite(paper, image.convert("RGBA")).convert("RGB")
+    return image.convert("RGB") if image.mode not in {"RGB", "L"} else image.copy()

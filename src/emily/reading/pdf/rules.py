@@ -1,0 +1,226 @@
+"""The rules (drawn lines) of a PDF page, of which tables are made, and its pictures."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pypdfium2 import raw
+
+from emily.reading.pdf.text import addressed, function, turned
+
+__all__ = ["Drawn", "Placed", "drawn"]
+
+_THIN = 3.0  # points; a rectangle thinner than this is a line
+_SHORT = 4.0  # points; a shorter line belongs to a glyph or an ornament
+_MOST_OBJECTS = 20_000  # of a page that are looked at: maps and drawings have a million
+_MOST_POINTS = 2_000  # of a path
+_MOST_DEPTH = 4  # of forms inside of forms
+
+_void, _int = ctypes.c_void_p, ctypes.c_int
+_count = function(raw.FPDFPage_CountObjects, _int, _void)
+_object = function(raw.FPDFPage_GetObject, _void, _void, _int)
+_type = function(raw.FPDFPageObj_GetType, _int, _void)
+_form_count = function(raw.FPDFFormObj_CountObjects, _int, _void)
+_form_object = function(raw.FPDFFormObj_GetObject, _void, _void, ctypes.c_ulong)
+_bounds = function(raw.FPDFPageObj_GetBounds, _int, _void, _void, _void, _void, _void)
+_points = function(raw.FPDFPath_CountSegments, _int, _void)
+_point = function(raw.FPDFPath_GetPathSegment, _void, _void, _int)
+_point_at = function(raw.FPDFPathSegment_GetPoint, _int, _void, _void, _void)
+_point_type = function(raw.FPDFPathSegment_GetType, _int, _void)
+_matrix = function(raw.FPDFPageObj_GetMatrix, _int, _void, _void)
+
+_FLOATS = (ctypes.c_float * 6)()
+_AT = [ctypes.addressof(_FLOATS) + 4 * n for n in range(6)]
+
+Box = tuple[float, float, float, float]
+Matrix = tuple[float, float, float, float, float, float]
+_SAME: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A picture on a page.
+
+    Attributes:
+        handle: PDFium's address of it, as long as the page is open.
+        left, base, right, top: its place, points, as displayed.
+    """
+
+    handle: int
+    left: float
+    base: float
+    right: float
+    top: float
+
+
+@dataclass(slots=True)
+class Drawn:
+    """What is drawn on a page.
+
+    Attributes:
+        level: horizontal lines, shape (n, 3): y, from x, to x.
+        upright: vertical lines, shape (n, 3): x, from y, to y.
+        pictures: in the order in which they were written.
+    """
+
+    level: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
+    upright: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
+    pictures: list[Placed] = field(default_factory=list)
+
+
+def drawn(page: Any, turn: int) -> Drawn:
+    """Lines and pictures of a page, those inside of forms (reusable parts) as well.
+
+    Args:
+        page: of PDFium.
+        turn: quarter turns clockwise that the page is turned by.
+    """
+    handle = addressed(page.raw)
+    boxes: list[Box] = []
+    pictures: list[tuple[int, Box]] = []
+    todo: list[tuple[int, int, Matrix, int]] = []
+    _listed(_object, handle, _count(handle), _SAME, 0, todo)
+    left = _MOST_OBJECTS
+    while todo and left:
+        left -= 1
+        item, kind, outer, depth = todo.pop()
+        if kind == raw.FPDF_PAGEOBJ_PATH:
+            _path(item, outer, boxes)
+        elif kind == raw.FPDF_PAGEOBJ_IMAGE:
+            if (box := _box(item, outer)) is not None:
+                pictures.append((item, box))
+        elif kind == raw.FPDF_PAGEOBJ_FORM and depth < _MOST_DEPTH:
+            inner = outer
+            if _matrix(item, _AT[0]):
+                inner = _times(tuple(_FLOATS), outer)
+            _listed(_form_object, item, _form_count(item), inner, depth + 1, todo)
+    return _made(boxes, pictures, page, turn)
+
+
+def _listed(
+    get: Any,
+    holder: int,
+    count: int,
+    outer: Matrix,
+    depth: int,
+    todo: list[tuple[int, int, Matrix, int]],
+) -> None:
+    """Put what a page or a form holds, but for its text, on a list of which the last is next."""
+    count = min(count, _MOST_OBJECTS)
+    items = list(map(get, repeat(holder), range(count)))
+    kinds = list(map(_type, items))
+    text = raw.FPDF_PAGEOBJ_TEXT
+    todo += [
+        (items[at], kinds[at], outer, depth) for at in range(count - 1, -1, -1) if kinds[at] != text
+    ]
+
+
+def _made(
+    boxes: list[Box],
+    pictures: list[tuple[int, Box]],
+    page: Any,
+    turn: int,
+) -> Drawn:
+    width, height = page.get_size()
+    size = (height, width) if page.get_rotation() // 90 % 2 else (width, height)
+    found = Drawn()
+    if boxes:
+        lines = np.array(boxes, np.float64)
+        if turn:
+            lines = turned(lines.astype(np.float32), turn, size).astype(np.float64)
+        left, base, right, top = lines.T
+        flat = (top - base < right - left) & (right - left > _SHORT)
+        tall = (right - left < top - base) & (top - base > _SHORT)
+        found.level = np.stack([(base + top) / 2, left, right], 1)[flat]
+        found.upright = np.stack([(left + right) / 2, base, top], 1)[tall]
+    if pictures:
+        places = np.array([box for _, box in pictures], np.float32)
+        if turn:
+            places = turned(places, turn, size)
+        found.pictures = [
+            Placed(handle, *map(float, place))
+            for (handle, _), place in zip(pictures, places, strict=True)
+        ]
+    return found
+
+
+def _box(item: int, outer: Matrix) -> Box | None:
+    if not _bounds(item, _AT[0], _AT[1], _AT[2], _AT[3]):
+        return None
+    left, base, right, top = _FLOATS[:4]
+    if not all(map(math.isfinite, (left, base, right, top))):
+        return None
+    if outer is _SAME:
+        return left, base, right, top
+    corners = [_through(outer, x, y) for x in (left, right) for y in (base, top)]
+    xs, ys = zip(*corners, strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _path(item: int, outer: Matrix, boxes: list[Box]) -> None:
+    """The straight lines of a path: itself, if it is thin, else its edges."""
+    box = _box(item, outer)
+    if box is None:
+        return
+    left, base, right, top = box
+    if right - left < _THIN or top - base < _THIN:
+        boxes.append(box)
+        return
+    count = _points(item)
+    if count in {4, 5}:  # a rectangle
+        boxes += [
+            (left, base, right, base), (left, top, right, top),
+            (left, base, left, top), (right, base, right, top),
+        ]  # fmt: skip
+        return
+    if not 2 <= count <= _MOST_POINTS:
+        return
+    matrix = outer
+    if _matrix(item, _AT[0]):
+        matrix = _times(tuple(_FLOATS), outer)
+    before: tuple[float, float] | None = None
+    begun: tuple[float, float] | None = None
+    for at in range(count):
+        part = _point(item, at)
+        if not part or not _point_at(part, _AT[0], _AT[1]):
+            return
+        here = _through(matrix, _FLOATS[0], _FLOATS[1])
+        kind = _point_type(part)
+        if kind == raw.FPDF_SEGMENT_MOVETO:
+            if begun is not None and before is not None:
+                _edge(before, begun, boxes)  # a filled path is closed without being told
+            begun = here
+        elif kind == raw.FPDF_SEGMENT_LINETO and before is not None:
+            _edge(before, here, boxes)
+        before = here
+    if begun is not None and before is not None and before != begun:
+        _edge(before, begun, boxes)
+
+
+def _edge(
+    a: tuple[float, float],
+    b: tuple[float, float],
+    boxes: list[Box],
+) -> None:
+    if abs(a[0] - b[0]) < 0.5 or abs(a[1] - b[1]) < 0.5:
+        boxes.append((min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])))
+
+
+def _times(inner: Matrix, outer: Matrix) -> Matrix:
+    a, b, c, d, e, f = inner
+    g, h, i, j, k, m = outer
+    return (
+        a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j,
+        e * g + f * i + k, e * h + f * j + m,
+    )  # fmt: skip
+
+
+def _through(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
+    a, b, c, d, e, f = matrix
+    return a * x + c * y + e, b * x + d * y + f

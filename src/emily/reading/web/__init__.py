@@ -1,0 +1,1 @@
+"""Web pages, saved pages and books."""
