@@ -137,7 +137,10 @@ class Archive:
             }
             outcome: Outcome = "added"
             forgotten = ()
-            if own is not None and own.paths == (file.stored_path,):
+            # One document holds these bytes, and one this text: it is renewed at all its paths.
+            if own is not None and (
+                own.paths == (file.stored_path,) or own.same_bytes or own.same_text
+            ):
                 outcome, document = "replaced", own.id
                 if not own.same_bytes:
                     old = await row(connection, "file_of", {"document_id": document})

@@ -105,6 +105,33 @@ async def test_a_changed_file_replaces_its_old_content_whole(
     assert kept.read_text() == path.read_text()
 
 
+@pytest.mark.parametrize("changed", ["a.txt", "b.txt"])
+async def test_a_copy_that_changes_its_look_alone_stays_one_document(
+    brain: Brain, write: Write, changed: str
+) -> None:
+    first, second = write("a.txt", LEASE), write("b.txt", LEASE)
+    await brain.add([first, second])
+    write(changed, LEASE + "\n\n")
+    assert await outcomes(brain, first.with_name(changed)) == ["replaced"]
+    (info,) = await brain.list()
+    assert info.paths == (str(first), str(second))
+    (kept,) = (brain.settings.home / "originals").glob("??/*")
+    assert kept.read_text() == LEASE + "\n\n"
+
+
+async def test_a_file_with_copies_is_read_again_where_its_index_is_old(
+    brain: Brain, write: Write, rows: Rows
+) -> None:
+    first, second = write("a.txt", LEASE), write("b.txt", LEASE)
+    await brain.add([first, second])
+    rows("UPDATE document SET fingerprint = 'old'")
+    assert await outcomes(brain, second, first) == ["replaced", "unchanged"]
+    (info,) = await brain.list()
+    assert info.paths == (str(first), str(second))
+    assert rows("SELECT count(*) FROM document WHERE fingerprint = 'old'") == [(0,)]
+    assert len(list((brain.settings.home / "originals").glob("??/*"))) == 1
+
+
 async def test_a_changed_copy_leaves_the_other_alone(brain: Brain, write: Write) -> None:
     first, second = write("a.txt", LEASE), write("b.txt", LEASE)
     await brain.add([first, second])
