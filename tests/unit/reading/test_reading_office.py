@@ -102,6 +102,17 @@ def test_a_part_that_lies_about_its_size_is_damaged(source: Make) -> None:
         read_docx(source(bytes(data)))
 
 
+def test_a_part_whose_header_has_a_damaged_name_is_damaged(source: Make) -> None:
+    data = bytearray(packed({"word/é.xml": "<a/>"}))
+    at = data.index("é".encode())
+    data[at : at + 2] = b"\xaf\xff"  # in the part's own header; the directory keeps the name
+    with (
+        Container(source(bytes(data)).path) as container,
+        pytest.raises(ReadingError, match=r"the part 'word/é\.xml' is damaged"),
+    ):
+        container.data("word/é.xml")
+
+
 @pytest.mark.parametrize("cut", [0.3, 0.6, 0.95])
 def test_a_file_that_is_cut_short_is_broken(source: Make, cut: float) -> None:
     data = packed({"word/document.xml": WORD.format(PARAGRAPH.format("x"))})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import lzma
 import posixpath
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,6 +23,17 @@ _MOST_PARTS = 20_000
 _MOST_PART_MB = 200
 _MOST_RATIO = 200  # of sizes unpacked and packed; ordinary Office XML stays below 60
 _SUSPECT_MB = 20  # smaller parts may have any ratio
+# What zipfile raises for members that are damaged; the names of a damaged header are no UTF-8.
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    UnicodeDecodeError,
+)
 _ENTITY = tuple("<!ENTITY".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
 _MEDIA = frozenset({
     "png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "emf", "wmf", "svg", "wdp", "mp4", "mov",
@@ -94,7 +107,7 @@ class Container:
                     if left < 0:
                         raise ReadingError(f"the part {name!r} is larger than it declares")
                     yield data
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
+        except _BROKEN as error:
             raise ReadingError(f"the part {name!r} is damaged: {error}") from None
         except RuntimeError as error:  # what zipfile raises for an encrypted member
             raise ReadingError(f"the part {name!r} cannot be opened: {error}") from None
