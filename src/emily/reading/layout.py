@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 _LIGATURES = str.maketrans(
-    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"}
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 )
 _GLYPH_IDS = re.compile(r"\(cid:\d+\)|(?:/[A-Za-z]{0,3}\d{1,4}\b\s*){3,}")
 _ODD = re.compile("[\ufffd\ue000-\uf8ff\x00-\x1f\x7f-\x9f]")
@@ -31,7 +31,12 @@ _LEADER = re.compile(r"(?:\. ?){5,}|…{2,}|_{6,}")
 _BULLET = re.compile(r"[•▪◦‣●■○►\uf000-\uf0ff]\s+(?=\S)")
 _SUSPENDED = frozenset({
     "und", "oder", "bzw", "and", "or", "e", "ed", "o", "od", "y", "u", "et", "ou", "en", "of",
-    "och", "eller", "ni", "sowie",
+    "och", "eller", "ni", "sowie", "bis",
+})  # fmt: skip
+_SPANS = re.compile(r" \w+-\w")  # "short- to medium-term"; alone, "to" ends many Italian words
+_INNER = frozenset({
+    "in", "of", "the", "to", "by", "up", "on", "at", "for", "and", "de", "du", "la", "le", "sur",
+    "en",
 })  # fmt: skip
 _KEEPS_HYPHEN = frozenset({
     "self", "non", "anti", "co", "ex", "quasi", "all", "cross", "half", "well", "multi", "semi",
@@ -175,8 +180,8 @@ def vocabulary(text: str) -> set[str]:
 def rejoin(text: str, known: Collection[str] | None = None) -> str:
     """Words cut by a hyphen at the line's end made whole, where that is sure.
 
-    The hyphen of a compound stays (``n-octanal``, ``self-test``, ``Lucene-BM25``), as does that of
-    a suspended one (``Vor- und Nachteile``), which is followed by a space.
+    The hyphen of a compound stays (``n-octanal``, ``self-test``, ``mother-in-law``), as does that
+    of a suspended one (``Vor- und Nachteile``), which is followed by a space.
 
     Args:
         text: with a line break after the hyphen.
@@ -189,12 +194,15 @@ def rejoin(text: str, known: Collection[str] | None = None) -> str:
     def whole(match: re.Match[str]) -> str:
         first, second = match[1], match[2]
         kept, joined = f"{first}-{second}", f"{first}{second}"
-        if second.lower() in _SUSPENDED:
+        spans = second == "to" and _SPANS.match(text, match.end()) is not None
+        if (second.lower() in _SUSPENDED or spans) and joined.lower() not in lowered:
             return f"{first}- {second}"
         if kept.lower() in lowered:
             return kept
         if joined.lower() in lowered:
             return joined
+        if first.lower() in _INNER and text[match.start() - 1 : match.start()] == "-":
+            return kept
         if len(first) < 2 or first.lower() in _KEEPS_HYPHEN or not second[0].islower():
             return kept
         if not first.isalpha() or not second.isalpha():

@@ -19,6 +19,16 @@ from emily.reading.layout import TextLine, is_garbage, paragraphs, rejoin, witho
         ("2026-\n12", "2026-12"),
         ("Vor-\nund Nachteile", "Vor- und Nachteile"),
         ("Haupt-\noder Nebenfach", "Haupt- oder Nebenfach"),
+        ("mittel-\nbis langfristig", "mittel- bis langfristig"),
+        ("Ein Kürbis, zwei Kür-\nbis im Garten", "Ein Kürbis, zwei Kürbis im Garten"),
+        ("short-\nto medium-term loans", "short- to medium-term loans"),
+        ("perfet-\nto così", "perfetto così"),
+        ("pre-\ne post-vendita", "pre- e post-vendita"),
+        ("in-\no outdoor", "in- o outdoor"),
+        ("avant-\net après-guerre", "avant- et après-guerre"),
+        ("her mother-in-\nlaw", "her mother-in-law"),
+        ("state-of-the-\nart", "state-of-the-art"),
+        ("Baden-Würt-\ntemberg", "Baden-Württemberg"),
         ("a dual-encoder, the dual-\nencoder", "a dual-encoder, the dual-encoder"),
         ("an encoder is dual, the dual-\nencoder", "an encoder is dual, the dual-encoder"),
         ("the website, a web-\nsite", "the website, a website"),
@@ -30,8 +40,17 @@ def test_hyphens_at_the_line_end(text: str, joined: str) -> None:
     assert rejoin(text) == joined
 
 
-def test_ligatures_become_letters() -> None:
-    assert without_ligatures("ofﬁce ﬂow eﬀect oﬃcer baﬄe") == "office flow effect officer baffle"
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("ofﬁce ﬂow eﬀect", "office flow effect"),
+        ("oﬃcer baﬄe", "officer baffle"),
+        ("Kunﬅ moﬆ", "Kunst most"),
+        ("naïve œuvre Æsop Straße", "naïve œuvre Æsop Straße"),
+    ],
+)
+def test_ligatures_become_letters(text: str, letters: str) -> None:
+    assert without_ligatures(text) == letters
 
 
 @pytest.mark.parametrize(
