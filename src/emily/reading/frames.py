@@ -246,6 +246,9 @@ def to_page(message: dict[str, Any], number: int) -> Page:
 def checked_text(message: dict[str, Any], name: str) -> str:
     """A field that must be text and can be written as UTF-8.
 
+    NUL, which no text column holds, is taken out here, where all that was read comes by: texts,
+    titles, names and warnings.
+
     Raises:
         FrameError: it is not.
     """
@@ -256,7 +259,7 @@ def checked_text(message: dict[str, Any], name: str) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise FrameError(f"'{name}' holds half of a surrogate pair") from None
-    return value
+    return value.replace("\0", "")
 
 
 def _to_table(table: object, lines: int) -> Table:

@@ -44,12 +44,14 @@ def is_connection_loss(error: BaseException) -> bool:
 
 
 def is_refused_content(error: BaseException) -> bool:
-    """Whether the server refused what was to be stored, and not the statement as such.
+    """Whether what was to be stored was refused, and not the statement as such.
 
-    Classes 22 (data exception) and 54 (program limit exceeded) of SQLSTATE: another file may
-    well be taken.
+    Classes 22 (data exception) and 54 (program limit exceeded) of SQLSTATE, and what the client
+    does not even send (a NUL in a text; without SQLSTATE): another file may well be taken.
     """
     cause = error.__cause__ or error
+    if isinstance(cause, psycopg.DataError) and cause.sqlstate is None:
+        return True
     return isinstance(cause, psycopg.Error) and (cause.sqlstate or "")[:2] in ("22", "54")
 
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emily.reading import frames
-from emily.reading.pages import Page, Table
+from emily.reading.pages import Correspondent, Facts, Page, PictureReading, Table
 
-TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=200)
+TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=200)
 
 
 @st.composite
@@ -38,6 +38,28 @@ def test_a_page_survives_the_way_through_a_frame(page: Page) -> None:
     frame = frames.encode(frames.page_fields(page))
     assert frames.length(frame[:4]) == len(frame) - 4
     assert frames.to_page(frames.decode(frame[4:]), page.number) == page
+
+
+def test_nul_comes_through_no_field() -> None:
+    page = Page(1, "speci\0cation\0\n\0| x |", tables=(Table(None, ((1, 1),)),), warning="a\0b")
+    found = frames.to_page(frames.decode(frames.encode(frames.page_fields(page))[4:]), 1)
+    assert (found.text, found.warning) == ("specication\n| x |", "ab")
+    assert found.tables == page.tables
+    facts = Facts(
+        author="A\0da",
+        correspondents=(Correspondent("from", "Br\0uno", "b\0@example.org"),),
+        message_id="\0id",
+        references=("on\0e", "two"),
+    )
+    known = frames.to_facts(frames.decode(frames.encode(frames.facts_fields(facts))[4:]))
+    assert known == Facts(
+        author="Ada",
+        correspondents=(Correspondent("from", "Bruno", "b@example.org"),),
+        message_id="id",
+        references=("one", "two"),
+    )
+    picture = PictureReading(bytes(32), 1, "ocr", "Total\0 12", 0.5)
+    assert frames.to_picture(frames.picture_fields(picture)).text == "Total 12"
 
 
 @given(st.binary(max_size=300))

@@ -8,7 +8,12 @@ import pytest
 from psycopg import errors
 
 from emily.errors import StoreError, StoreUnavailable
-from emily.store.failures import explained, is_connection_loss, is_rolled_back
+from emily.store.failures import (
+    explained,
+    is_connection_loss,
+    is_refused_content,
+    is_rolled_back,
+)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +66,23 @@ def test_refused_statement_is_a_store_error() -> None:
 def test_other_errors_pass() -> None:
     with pytest.raises(ZeroDivisionError), explained("The database"):
         _ = 1 / 0
+
+
+@pytest.mark.parametrize(
+    ("error", "refused"),
+    [
+        (errors.UntranslatableCharacter("\\u0000 cannot be converted to text"), True),
+        (errors.ProgramLimitExceeded("index row size 2712 exceeds 2704"), True),
+        (psycopg.DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes"), True),
+        (errors.UndefinedTable("no such table"), False),
+        (psycopg.OperationalError("connection refused"), False),
+        (ValueError("x"), False),
+    ],
+)
+def test_content_that_is_refused_is_told_from_a_wrong_statement(
+    error: Exception, refused: bool
+) -> None:
+    assert is_refused_content(error) is refused
+    wrapped = StoreError("refused a statement")
+    wrapped.__cause__ = error
+    assert is_refused_content(wrapped) is refused
