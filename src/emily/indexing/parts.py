@@ -6,15 +6,22 @@ words finds far more (docs/decisions/0002).
 
 from __future__ import annotations
 
+import re
+
 from emily.indexing.sentences import sentence_spans
 
 __all__ = ["WORDS_PER_PART", "sentence_offsets", "split_into_parts"]
 
 WORDS_PER_PART = 130
 
+_MARKS = re.compile(r"\s{0,3}#{1,6}\s")
+_DASHES = re.compile(r"\s*\|?\s*:?-{3,}:?\s*(?:\|\s*:?-{3,}:?\s*)*\|?\s*")
+
 
 def split_into_parts(text: str, header: str = "") -> list[list[str]]:
     """The sentences of a chunk's text, grouped into parts of about equal length.
+
+    Marks of Markdown are left out: to an embedder of sentences they are noise.
 
     Args:
         text: the chunk's own text.
@@ -23,8 +30,8 @@ def split_into_parts(text: str, header: str = "") -> list[list[str]]:
     Returns:
         At least one part of at least one sentence for a text that is not blank.
     """
-    parts = [[" ".join(text[a:b].split()) for a, b in part] for part in _spans(text)]
-    return [[header, *part] for part in parts] if header else parts
+    parts = [[_unmarked(text[a:b]) for a, b in part] for part in _spans(text)]
+    return [[_unmarked(header), *part] for part in parts] if header else parts
 
 
 def sentence_offsets(text: str, header: str = "") -> list[tuple[int, int] | None]:
@@ -36,10 +43,23 @@ def sentence_offsets(text: str, header: str = "") -> list[tuple[int, int] | None
     return [span for part in _spans(text) for span in (*opening, *part)]
 
 
+def _unmarked(sentence: str) -> str:
+    """A sentence on one line, without marks of headings and the outer bars of a table's rows.
+
+    What is nothing but marks stays as it is: a part has a vector for each of its sentences.
+    """
+    lines = [
+        _MARKS.sub("", line).strip(" |")
+        for line in sentence.split("\n")
+        if not _DASHES.fullmatch(line)
+    ]
+    return " ".join(" ".join(lines).split()) or " ".join(sentence.split())
+
+
 def _spans(text: str) -> list[list[tuple[int, int]]]:
     """Spans of sentences, grouped into parts."""
     spans = sentence_spans(text)
-    sizes = [len(text[start:end].split()) for start, end in spans]
+    sizes = [len(_unmarked(text[start:end]).split()) for start, end in spans]
     total = sum(sizes)
     count = max(1, round(total / WORDS_PER_PART))
     parts: list[list[tuple[int, int]]] = []

@@ -36,7 +36,7 @@ __all__ = [
     "readable_name",
 ]
 
-INDEX_VERSION = 1
+INDEX_VERSION = 2
 """Raised when chunks, terms or vectors are computed in another way: all becomes stale."""
 
 NO_LANGUAGE = "?"

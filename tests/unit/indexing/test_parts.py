@@ -60,3 +60,24 @@ def test_no_word_is_lost_or_moved(text: str) -> None:
     assert parts
     assert all(part and all(sentence for sentence in part) for part in parts)
     assert [w for part in parts for sentence in part for w in sentence.split()] == text.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("## Deposit\n\nTwo months.", ["Deposit", "Two months."]),
+        ("| item | price |\n| --- | --- |\n| nail | 12 |", ["item | price", "nail | 12"]),
+        ("# C#\n\n#hashtag stays.", ["C#", "#hashtag stays."]),
+        ("Plain text.", ["Plain text."]),
+        ("---", ["---"]),
+    ],
+)
+def test_marks_of_markdown_are_not_embedded(text: str, sentences: list[str]) -> None:
+    found = [sentence for part in split_into_parts(text) for sentence in part]
+    assert " ".join(found).split() == " ".join(sentences).split()
+    assert len(found) == len(sentence_offsets(text))
+
+
+def test_a_header_that_opens_a_part_has_no_bars() -> None:
+    (part,) = split_into_parts("| nail | 12 |", "| item | price |\n| --- | --- |")
+    assert part == ["item | price", "nail | 12"]
