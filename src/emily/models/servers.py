@@ -6,6 +6,8 @@ import ipaddress
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+import httpx
+
 from emily.errors import ModelUnavailable
 
 __all__ = ["check_consent", "is_loopback"]
@@ -19,7 +21,8 @@ def is_loopback(host: str) -> bool:
     if host.lower().rstrip(".") == "localhost":
         return True
     try:
-        address = ipaddress.ip_address(host.partition("%")[0])
+        # Knows a zone ("::1%lo") of IPv6 alone: in "127.0.0.1%.org" the sign belongs to a name.
+        address = ipaddress.ip_address(host)
     except ValueError:
         return False
     mapped = getattr(address, "ipv4_mapped", None)
@@ -35,12 +38,17 @@ def check_consent(url: str, allowed: Sequence[str], setting: str) -> None:
         setting: the setting that holds the address, for the message.
 
     Raises:
-        ModelUnavailable: it is not on loopback and not among ``allowed``.
+        ModelUnavailable: it is not on loopback and not among ``allowed``, or no address.
     """
     try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        host = ""
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        parts.port  # noqa: B018 - raises for one that there cannot be
+        httpx.URL(url)
+    except (ValueError, httpx.InvalidURL) as error:
+        raise ModelUnavailable(
+            f"The address in the setting {setting} cannot be understood: {error}"
+        ) from None
     if is_loopback(host) or host.lower() in {name.lower() for name in allowed}:
         return
     raise ModelUnavailable(

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.contract.vision import PICTURE, VisionContract, decoded
 
+from emily.errors import ModelUnavailable
 from emily.models import VisionModel
 from emily.models.repetition import repeats
 from emily.models.servers import is_loopback
@@ -61,7 +62,16 @@ class TestOpenAi(VisionContract):
 
 @pytest.mark.parametrize(
     "host",
-    ["localhost", "LOCALHOST", "localhost.", "127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"],
+    [
+        "localhost",
+        "LOCALHOST",
+        "localhost.",
+        "127.0.0.1",
+        "127.8.8.8",
+        "::1",
+        "::1%lo",
+        "::ffff:127.0.0.1",
+    ],
 )
 def test_this_machine(host: str) -> None:
     assert is_loopback(host)
@@ -69,10 +79,30 @@ def test_this_machine(host: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["", "example.org", "0.0.0.0", "10.0.0.1", "localhost.org", "127.0.0.1.org", "2130706433"],
+    [
+        "",
+        "example.org",
+        "0.0.0.0",
+        "10.0.0.1",
+        "localhost.org",
+        "127.0.0.1.org",
+        "127.0.0.1%.org",
+        "127.0.0.1%2eorg",
+        "2130706433",
+    ],
 )
 def test_other_machines(host: str) -> None:
     assert not is_loopback(host)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:abc", "http://127.0.0.1:99999", "http://[::1", "http://localhost\0"]
+)
+async def test_what_is_no_address_is_told_of(url: str) -> None:
+    model = vision_model("ollama", url, "m", seconds=1, tokens=64)
+    assert model is not None
+    with pytest.raises(ModelUnavailable, match="vision_url cannot be understood"):
+        await model.read(PICTURE)
 
 
 @pytest.mark.parametrize(
