@@ -20,7 +20,7 @@ from emily.indexing.derived import (
     run,
     write_derived,
 )
-from emily.indexing.files import FileFacts, Twin, Written, is_there
+from emily.indexing.files import INSIDE, FileFacts, Twin, Written, is_there
 from emily.indexing.pictures import forget_pictures, write_pictures
 from emily.indexing.prepare import PreparedDocument
 from emily.indexing.report import Outcome
@@ -111,6 +111,8 @@ class Archive:
                 forgotten: tuple[bytes, ...] = ()
                 if own is not None and own.paths == (file.stored_path,):
                     forgotten = await _forget(connection, own.id)
+                elif own is not None:
+                    await _leave(connection, file, own)
                 await self._link(connection, file, other)
                 await run(connection, "bump_revision")
                 return Written("duplicate", other.id, other, forgotten)
@@ -148,8 +150,10 @@ class Archive:
                 await forget_derived(connection, document, pages=True)
                 await run(connection, "replace_document", {**values, "id": document})
             else:
+                if own is not None:
+                    await _leave(connection, file, own)
                 document = (await row(connection, "add_document", values))["id"]
-                await _add_source(connection, file, document)
+            await _add_source(connection, file, document)
             await copy_pages(connection, document, text)
             await write_pictures(connection, document, pictures, engine)
             await write_derived(connection, document, model_id, prepared, vectors, self._embed)
@@ -262,6 +266,8 @@ class Archive:
 
     async def _link(self, connection: Connection, file: FileFacts, twin: Twin) -> None:
         gone = [path for path in twin.paths if not is_there(path)]
+        for path in gone:
+            await _move_parts(connection, path, file.stored_path)
         await _add_source(connection, file, twin.id)
         await run(connection, "forget_sources", {"document_id": twin.id, "paths": gone})
 
@@ -286,6 +292,18 @@ async def _add_source(connection: Connection, file: FileFacts, document: int) ->
         "place": None if outer is None else outer.place,
     }
     await run(connection, "add_source", values)
+
+
+async def _leave(connection: Connection, file: FileFacts, own: Twin) -> None:
+    """Cite what lies inside of a document by another of its paths: at this one is another now."""
+    others = [path for path in own.paths if path != file.stored_path]
+    there = [path for path in others if is_there(path)]
+    await _move_parts(connection, file.stored_path, (there or others)[0])
+
+
+async def _move_parts(connection: Connection, old: str, new: str) -> None:
+    values = {"old": old, "new": new, "inside": old + INSIDE}
+    await run(connection, "move_parts", values)
 
 
 async def _forget(connection: Connection, document: int) -> tuple[bytes, ...]:

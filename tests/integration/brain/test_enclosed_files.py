@@ -10,6 +10,7 @@ from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.integration.brain.conftest import OpenBrain
 
 from emily.brain import Brain, parse_filters
@@ -145,6 +146,45 @@ async def test_archives_with_the_same_names_and_other_contents_are_two(
     again = await add(brain, tmp_path / "c.zip", packed(nota_dot_txt=b"La caldaia fa rumore."))
     assert set(again.values()) <= {"duplicate", "added"}
     assert len([item for item in await brain.list() if item.name == "nota.txt"]) == 2
+
+
+async def test_parts_of_an_archive_that_moved_are_cited_by_its_new_path(
+    open_brain: OpenBrain, tmp_path: Path
+) -> None:
+    brain = await open_brain()
+    await add(brain, tmp_path / "a.zip", packed(n_dot_txt=NOTE.encode(), p_dot_csv=PRICES.encode()))
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a.zip").rename(tmp_path / "b" / "c.zip")
+    await brain.add([tmp_path])
+    places = {path for info in await brain.list() for path in info.paths}
+    assert places == {f"{tmp_path}/b/c.zip{end}" for end in ("", "!/n.txt", "!/p.csv")}
+    answer = await brain.search("tegole", filters=parse_filters(folder=tmp_path / "b"))
+    assert {result.document.name for result in answer.results} >= {"n.txt"}
+
+
+@pytest.mark.parametrize("kept", ["a-old.zip", "b.zip"])
+async def test_what_lies_inside_of_a_copy_outlives_the_change_of_the_other(
+    open_brain: OpenBrain, tmp_path: Path, kept: str
+) -> None:
+    brain = await open_brain()
+    old = packed(n_dot_txt=NOTE.encode(), p_dot_csv=PRICES.encode())
+    await add(brain, tmp_path / "a.zip", old)
+    await add(brain, tmp_path / kept, old)
+    new = packed(n_dot_txt=b"Il geometra misura la grondaia.", p_dot_csv=PRICES.encode())
+    await add(brain, tmp_path / "a.zip", new)
+    parts = {
+        path: item.info.parent
+        for info in await brain.list()
+        for item in [await brain.show(info.id)]
+        for path in info.paths
+    }
+    first, second = parts[f"{tmp_path}/{kept}!/n.txt"], parts[f"{tmp_path}/a.zip!/n.txt"]
+    assert first == (await brain.show(str(tmp_path / kept))).info.id
+    assert second == (await brain.show(str(tmp_path / "a.zip"))).info.id
+    assert first != second
+    await brain.remove(str(tmp_path / "a.zip"))
+    found = await brain.search("tegole in ardesia")
+    assert [result.document.path for result in found.results][:1] == [f"{tmp_path}/{kept}!/n.txt"]
 
 
 async def test_parts_that_cannot_be_read_are_named(open_brain: OpenBrain, tmp_path: Path) -> None:

@@ -77,6 +77,14 @@ SET document_id = excluded.document_id, parent_id = excluded.parent_id, place = 
     since = CASE WHEN source.document_id = excluded.document_id THEN source.since
                  ELSE clock_timestamp() END;
 
+-- What lies inside of a file is cited by the path of that file, which moved or holds another now.
+-- name: move_parts
+UPDATE source s
+SET path = %(new)s::text || substr(s.path, char_length(%(old)s::text) + 1)
+WHERE s.parent_id IS NOT NULL AND starts_with(s.path, %(inside)s::text)
+  AND NOT EXISTS (SELECT FROM source o
+                  WHERE md5(o.path) = md5(%(new)s::text || substr(s.path, char_length(%(old)s::text) + 1)));
+
 -- Files inside of a document that it holds no longer.
 -- name: forget_parts
 DELETE FROM source
