@@ -26,6 +26,7 @@ _GLYPH_IDS = re.compile(r"\(cid:\d+\)|(?:/[A-Za-z]{0,3}\d{1,4}\b\s*){3,}")
 _ODD = re.compile("[\ufffd\ue000-\uf8ff\x00-\x1f\x7f-\x9f]")
 _LIGATURE = re.compile("[ﬀﬁﬂﬃﬄﬅﬆ]")
 _DIGIT = re.compile(r"\d")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U0001efff]")
 _ITEM = re.compile(r"(?:[•▪◦‣·●■□○►–—*\uf000-\uf0ff-]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")
 _LEADER = re.compile(r"(?:\. ?){5,}|…{2,}|_{6,}")
 _BULLET = re.compile(r"[•▪◦‣●■○►\uf000-\uf0ff]\s+(?=\S)")
@@ -46,11 +47,12 @@ _CELL_GAP = 1.2  # times the height of a line; justified text seldom parts its w
 _CUT = re.compile(r"(\w+)-\n(\w+)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TextLine:
     """A line of a page's text layer and where it stands, in points from the lower left corner.
 
-    A line without a place (``height`` 0) is never joined to another.
+    A line without a place (``height`` 0) is never joined to another. None is ever changed; it is
+    not frozen since a page has hundreds, and a frozen one takes three times as long to make.
     """
 
     text: str
@@ -167,6 +169,8 @@ def is_item(text: str) -> bool:
 
 def right_to_left(text: str) -> bool:
     """Whether most letters of a text are of a script that is written from right to left."""
+    if _RIGHT_TO_LEFT.search(text, 0, 600) is None:
+        return False
     kinds = [unicodedata.bidirectional(char) for char in text[:600]]
     return sum(kind in {"R", "AL"} for kind in kinds) > sum(kind == "L" for kind in kinds)
 

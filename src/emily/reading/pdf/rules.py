@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any
@@ -41,6 +41,7 @@ _AT = [ctypes.addressof(_FLOATS) + 4 * n for n in range(6)]
 Box = tuple[float, float, float, float]
 Matrix = tuple[float, float, float, float, float, float]
 _SAME: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+_EDGES = ([0, 1, 2, 1], [0, 3, 2, 3], [0, 1, 0, 3], [2, 1, 2, 3])  # of a box, as boxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,47 +83,48 @@ def drawn(page: Any, turn: int) -> Drawn:
         turn: quarter turns clockwise that the page is turned by.
     """
     handle = addressed(page.raw)
-    boxes: list[Box] = []
+    lines: list[NDArray[np.float64]] = []
     pictures: list[tuple[int, Box]] = []
-    todo: list[tuple[int, int, Matrix, int]] = []
-    _listed(_object, handle, _count(handle), _SAME, 0, todo)
+    held = _listed(_object, handle, _count(handle), lines, _SAME)
+    todo = [(item, kind, _SAME, 0) for item, kind in held]  # the last is next
     left = _MOST_OBJECTS
-    while todo and left:
+    while todo and left > 0:
         left -= 1
         item, kind, outer, depth = todo.pop()
-        if kind == raw.FPDF_PAGEOBJ_PATH:
-            _path(item, outer, boxes)
-        elif kind == raw.FPDF_PAGEOBJ_IMAGE:
-            if (box := _box(item, outer)) is not None:
-                pictures.append((item, box))
+        if kind == raw.FPDF_PAGEOBJ_IMAGE:
+            places, known = _boxes([item], outer)
+            if known[0]:
+                pictures.append((item, tuple(places[0].tolist())))
         elif kind == raw.FPDF_PAGEOBJ_FORM and depth < _MOST_DEPTH:
             inner = outer
             if _matrix(item, _AT[0]):
                 inner = _times(tuple(_FLOATS), outer)
-            _listed(_form_object, item, _form_count(item), inner, depth + 1, todo)
-    return _made(boxes, pictures, page, turn)
+            before = len(lines)
+            held = _listed(_form_object, item, _form_count(item), lines, inner)
+            left -= sum(map(len, lines[before:]))
+            todo += [(item, kind, inner, depth + 1) for item, kind in held]
+    return _made(lines, pictures, page, turn)
 
 
 def _listed(
-    get: Any,
-    holder: int,
-    count: int,
-    outer: Matrix,
-    depth: int,
-    todo: list[tuple[int, int, Matrix, int]],
-) -> None:
-    """Put what a page or a form holds, but for its text, on a list of which the last is next."""
-    count = min(count, _MOST_OBJECTS)
-    items = list(map(get, repeat(holder), range(count)))
+    get: Any, holder: int, count: int, lines: list[NDArray[np.float64]], outer: Matrix
+) -> list[tuple[int, int]]:
+    """What a page or a form holds beside text and paths, with its kind, the last first.
+
+    The straight lines of the paths are added to ``lines``.
+    """
+    items = list(map(get, repeat(holder), range(min(count, _MOST_OBJECTS))))
     kinds = list(map(_type, items))
-    text = raw.FPDF_PAGEOBJ_TEXT
-    todo += [
-        (items[at], kinds[at], outer, depth) for at in range(count - 1, -1, -1) if kinds[at] != text
-    ]
+    text, path = raw.FPDF_PAGEOBJ_TEXT, raw.FPDF_PAGEOBJ_PATH
+    if kinds.count(text) == len(kinds):
+        return []
+    _paths([item for item, kind in zip(items, kinds, strict=True) if kind == path], outer, lines)
+    rest = [pair for pair in zip(items, kinds, strict=True) if pair[1] not in (text, path)]
+    return rest[::-1]
 
 
 def _made(
-    boxes: list[Box],
+    straight: list[NDArray[np.float64]],
     pictures: list[tuple[int, Box]],
     page: Any,
     turn: int,
@@ -130,8 +132,8 @@ def _made(
     width, height = page.get_size()
     size = (height, width) if page.get_rotation() // 90 % 2 else (width, height)
     found = Drawn()
-    if boxes:
-        lines = np.array(boxes, np.float64)
+    if straight:
+        lines = np.concatenate(straight)
         if turn:
             lines = turned(lines.astype(np.float32), turn, size).astype(np.float64)
         left, base, right, top = lines.T
@@ -150,37 +152,44 @@ def _made(
     return found
 
 
-def _box(item: int, outer: Matrix) -> Box | None:
-    if not _bounds(item, _AT[0], _AT[1], _AT[2], _AT[3]):
-        return None
-    left, base, right, top = _FLOATS[:4]
-    if not all(map(math.isfinite, (left, base, right, top))):
-        return None
-    if outer is _SAME:
-        return left, base, right, top
-    corners = [_through(outer, x, y) for x in (left, right) for y in (base, top)]
-    xs, ys = zip(*corners, strict=True)
-    return min(xs), min(ys), max(xs), max(ys)
+def _boxes(items: Sequence[int], outer: Matrix) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Where objects stand: left, base, right, top, shape (n, 4); and whether that is known."""
+    floats = np.zeros((len(items), 4), np.float32)
+    at, end = floats.ctypes.data, floats.ctypes.data + floats.nbytes
+    done = map(_bounds, items, *(range(at + 4 * n, end, 16) for n in range(4)))
+    known = np.fromiter(done, np.bool_, len(items)) & np.isfinite(floats).all(1)
+    places = floats.astype(np.float64)
+    if outer is not _SAME:
+        a, b, c, d, e, f = outer
+        x, y = places[:, [0, 0, 2, 2]], places[:, [1, 3, 1, 3]]  # the corners
+        xs, ys = a * x + c * y + e, b * x + d * y + f
+        places = np.stack([xs.min(1), ys.min(1), xs.max(1), ys.max(1)], 1)
+    return places, known
 
 
-def _path(item: int, outer: Matrix, boxes: list[Box]) -> None:
-    """The straight lines of a path: itself, if it is thin, else its edges."""
-    box = _box(item, outer)
-    if box is None:
+def _paths(items: Sequence[int], outer: Matrix, lines: list[NDArray[np.float64]]) -> None:
+    """The straight lines of paths: a path itself, if it is thin, else its edges."""
+    if not items:
         return
-    left, base, right, top = box
-    if right - left < _THIN or top - base < _THIN:
-        boxes.append(box)
+    places, known = _boxes(items, outer)
+    thin = (places[:, 2:] - places[:, :2] < _THIN).any(1)
+    lines.append(places[known & thin])
+    thick = np.flatnonzero(known & ~thin).tolist()
+    if not thick:
         return
-    count = _points(item)
-    if count in {4, 5}:  # a rectangle
-        boxes += [
-            (left, base, right, base), (left, top, right, top),
-            (left, base, left, top), (right, base, right, top),
-        ]  # fmt: skip
-        return
-    if not 2 <= count <= _MOST_POINTS:
-        return
+    counts = [_points(items[at]) for at in thick]
+    rectangles = [at for at, count in zip(thick, counts, strict=True) if count in {4, 5}]
+    for edge in _EDGES:
+        lines.append(places[rectangles][:, edge])
+    edges: list[Box] = []
+    for at, count in zip(thick, counts, strict=True):
+        if count not in {4, 5} and 2 <= count <= _MOST_POINTS:
+            _outline(items[at], count, outer, edges)
+    if edges:
+        lines.append(np.array(edges, np.float64))
+
+
+def _outline(item: int, count: int, outer: Matrix, boxes: list[Box]) -> None:
     matrix = outer
     if _matrix(item, _AT[0]):
         matrix = _times(tuple(_FLOATS), outer)

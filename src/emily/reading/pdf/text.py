@@ -9,9 +9,11 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import lru_cache
+from itertools import pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -26,8 +28,9 @@ SPLIT = 0.9
 """Times the height of a line: a wider blank parts cells or columns, not words."""
 
 _HYPHEN = "\ufffe"  # what PDFium puts in place of a hyphen at a line's end
-_WORD = re.compile(f"[^\\s\\0{_HYPHEN}]+{_HYPHEN}?|{_HYPHEN}")
-_BREAK = re.compile(f"[\r\n{_HYPHEN}]")
+_BLANK = np.fromiter((not code or chr(code).isspace() for code in range(0x3002)), np.bool_)
+"""Whether a character parts words; none does beyond U+3001."""
+
 _MOST_CHARACTERS = 400_000  # of a page; more are read without their places
 _BOLD = re.compile(r"bold|black|heavy|demi(?!talic)|[-,]bd|cmbx|CMSSBX", re.I)
 _FORCE_BOLD = 1 << 18  # ISO 32000-1, table 123
@@ -41,11 +44,15 @@ _NAME = 256  # bytes of a font's name that are looked at
 
 
 def function(of: Any, result: Any, *arguments: Any) -> Any:
-    """A function of PDFium with plain numbers for its pointers, which halves the cost of a call."""
+    """A function of PDFium with plain numbers for its pointers, which halves the cost of a call.
+
+    The interpreter's lock is kept meanwhile, which a tenth is saved by: the calls are short, and
+    a process reads one file at a time.
+    """
     address = ctypes.cast(of, ctypes.c_void_p).value
     if address is None:
         raise AssertionError
-    return ctypes.CFUNCTYPE(result, *arguments)(address)
+    return ctypes.PYFUNCTYPE(result, *arguments)(address)
 
 
 def addressed(pointer: Any) -> int:
@@ -113,34 +120,36 @@ class Layer:
 
     def segments(self) -> Segments:
         """The words with their places, and the stretches of lines."""
-        text = self.text
-        spans = [match.span() for match in _WORD.finditer(text)]
+        starts, ends, row = _spans(self.text)
         width, height = self._size
-        if not spans:
+        if not len(starts):
             return Segments([], np.zeros((0, 4), np.float32), [], [0], self._turn, self._size)
-        ends = np.zeros((2 * len(spans), 4), np.float32)  # left, top, right, bottom
-        self._fill(spans, text, ends)
-        ends = ends[:, [0, 3, 2, 1]]
-        turn = self._direction(spans)
+        first_boxes, last_boxes = self._boxes(starts, ends)
+        turn = self._direction(starts, ends)
         if turn:
-            ends = turned(ends, turn, self._size)
-        boxes = _both(ends)
-        starts = np.fromiter((start for start, _ in spans), np.int64, len(spans))
-        breaks = np.fromiter((m.end() for m in _BREAK.finditer(text)), np.int64)
-        row = np.searchsorted(breaks, starts, side="right")
+            first_boxes = turned(first_boxes, turn, self._size)
+            last_boxes = turned(last_boxes, turn, self._size)
+        boxes = np.concatenate(
+            [
+                np.minimum(first_boxes[:, :2], last_boxes[:, :2]),
+                np.maximum(first_boxes[:, 2:], last_boxes[:, 2:]),
+            ],
+            axis=1,
+        )
         first = _stretches(boxes, row)
-        words = self._words(spans)
-        lines = self._lines(words, boxes, ends[::2], spans, first, row)
+        words = self._words(starts, ends)
+        lines = self._lines(words, boxes, first_boxes, starts, first, row)
         size = (height, width) if turn % 2 else (width, height)
         return Segments(words, boxes, lines, first, turn, size, _stacked(words, boxes))
 
-    def _words(self, spans: list[tuple[int, int]]) -> list[str]:
+    def _words(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[str]:
         text = self.text
         if _ARABIC.search(text):
             text = self._mended(text)
-        words = [text[a:b] for a, b in spans]
-        if _HYPHEN in text:
-            words = [word.replace(_HYPHEN, "-") for word in words]
+            spans = zip(starts.tolist(), ends.tolist(), strict=True)
+            words = [text[start : end + 1].replace(_HYPHEN, "-") for start, end in spans]
+        else:
+            words = text.replace(_HYPHEN, "- ").replace("\0", " ").split()
         if without_ligatures(text) is not text:
             words = [without_ligatures(word) for word in words]
         if _UNPRINTED.search(text):
@@ -171,19 +180,23 @@ class Layer:
                     letters[first:last] = letters[first:last][::-1]
         return "".join(letters) + "\n"  # another text in any case
 
-    def _fill(self, spans: list[tuple[int, int]], text: str, buffer: NDArray[np.float32]) -> None:
-        handle, at = self._handle, buffer.ctypes.data
-        for start, end in spans:
-            last = end - 1
-            if last > start and text[last] == _HYPHEN:
-                last -= 1  # it may have no box of its own
-            _loose_box(handle, start, at)
-            _loose_box(handle, last, at + 16)
-            at += 32
+    def _boxes(
+        self, starts: NDArray[np.int64], ends: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The boxes (left, base, right, top) of the first and of the last character of words."""
+        asked, place = np.unique(np.concatenate([starts, ends]), return_inverse=True)
+        found = np.zeros((len(asked), 4), np.float32)  # left, top, right, bottom
+        at = found.ctypes.data
+        calls = map(
+            _loose_box, repeat(self._handle), asked.tolist(), range(at, at + found.nbytes, 16)
+        )
+        deque(calls, maxlen=0)
+        found = found[:, [0, 3, 2, 1]]
+        return found[place[: len(starts)]], found[place[len(starts) :]]
 
-    def _direction(self, spans: list[tuple[int, int]]) -> int:
+    def _direction(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
         """Quarter turns clockwise that set most of the text upright; else those of the page."""
-        long = [start for start, end in spans if end - start > 2] or [spans[0][0]]
+        long = starts[ends - starts > 1].tolist() or [int(starts[0])]
         chosen = long[:: max(1, len(long) // _SAMPLES)]
         # PDFium's angles go clockwise
         turns = [-round(_angle(self._handle, at) / (math.pi / 2)) % 4 for at in chosen]
@@ -195,7 +208,7 @@ class Layer:
         words: list[str],
         boxes: NDArray[np.float32],
         heads: NDArray[np.float32],
-        spans: list[tuple[int, int]],
+        starts: NDArray[np.int64],
         first: list[int],
         row: NDArray[np.int64],
     ) -> list[TextLine]:
@@ -212,20 +225,20 @@ class Layer:
         lines: list[TextLine] = []
         rows = row[at].tolist()
         size, bold = 0.0, False
+        places = starts.tolist()
         for n, (begin, end) in enumerate(pairwise(first)):
-            text = " ".join(words[begin:end])
+            text = " ".join(words[begin:end]) if end - begin > 1 else words[begin]
             if upright[n]:
                 alike = n and rows[n] == rows[n - 1] and height[n] == height[n - 1]
                 if not alike:  # as the cells of a row are set
-                    size, bold = self._look(spans[(begin + end - 1) // 2][0])
+                    size, bold = self._look(places[(begin + end - 1) // 2])
                     if bold and end - begin > 1:
-                        bold = self._look(spans[begin][0])[1] and self._look(spans[end - 1][0])[1]
+                        bold = self._is_bold(places[begin]) and self._is_bold(places[end - 1])
                 lines.append(
                     TextLine(
-                        text, left[n], right[n], base[n], height[n], gap[n],
-                        size=size, bold=bold, row=rows[n],
+                        text, left[n], right[n], base[n], height[n], gap[n], size, bold, rows[n]
                     )
-                )  # fmt: skip
+                )
             else:
                 lines.append(TextLine(text, row=rows[n]))
         return lines
@@ -235,9 +248,19 @@ class Layer:
         size = _font_size(self._handle, at)
         if _matrix(self._handle, at, _MATRIX_AT):
             size *= float((_MATRIX[2] ** 2 + _MATRIX[3] ** 2) ** 0.5) or 1.0
+        return size, self._is_bold(at)
+
+    def _is_bold(self, at: int) -> bool:
         length = _font(self._handle, at, _NAME_AT, _NAME, _FLAGS_AT)
-        name = _NAME_BUFFER.raw[: max(0, min(length, _NAME) - 1)].decode("utf-8", "replace")
-        return size, bool(_FLAGS.value & _FORCE_BOLD) or _BOLD.search(name) is not None
+        if _FLAGS.value & _FORCE_BOLD:
+            return True
+        return _names_bold(_NAME_BUFFER[: max(0, min(length, _NAME) - 1)])
+
+
+@lru_cache(maxsize=1024)
+def _names_bold(name: bytes) -> bool:
+    """Whether a font is bold by its name."""
+    return _BOLD.search(name.decode("utf-8", "replace")) is not None
 
 
 _MATRIX = (ctypes.c_float * 6)()
@@ -269,11 +292,24 @@ def read_layer(page: Any, use: Callable[[Layer], Any]) -> Any:
         textpage.close()
 
 
-def _both(ends: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The boxes of words by those of their first and last characters."""
-    pairs = ends.reshape(-1, 2, 4)
-    low, high = pairs.min(1), pairs.max(1)
-    return np.concatenate([low[:, :2], high[:, 2:]], axis=1)
+def _spans(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """First and last characters of the words of a text, and numbers of the lines they stand on.
+
+    A hyphen at a line's end ends its word; it may have no box, so that the last character is the
+    one before.
+    """
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    solid = ~_BLANK[np.minimum(codes, len(_BLANK) - 1)]
+    hyphen = codes == ord(_HYPHEN)
+    begins, closes = solid.copy(), solid.copy()
+    begins[1:] &= ~solid[:-1] | hyphen[:-1]
+    closes[:-1] &= ~solid[1:] | hyphen[:-1]
+    starts, ends = np.flatnonzero(begins), np.flatnonzero(closes)
+    breaks = (hyphen | (codes == 10) | (codes == 13)).cumsum()
+    row = breaks[starts] - hyphen[starts]
+    if hyphen.any():
+        ends = np.where(hyphen[ends] & (ends > starts), ends - 1, ends)
+    return starts, ends, row
 
 
 def turned(boxes: NDArray[np.float32], turn: int, size: tuple[float, float]) -> NDArray[np.float32]:
