@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import lxml.html
 from rapidfuzz.distance import Levenshtein
 
-__all__ = ["Score", "Truth", "cells", "difference", "mean", "plain", "score", "words"]
+__all__ = ["Score", "Truth", "all_words", "cells", "difference", "mean", "plain", "score", "words"]
 
 MOST_ORDERED = 20_000
 """Words of a file whose order is compared."""
@@ -30,12 +30,14 @@ _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:?")
 _AUTOLINK = re.compile(r"<((?:https?|ftp|mailto|file):[^<>\s]*|[^<>\s@]+@[^<>\s@]+)>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<\?[^<>]*\?>|<![A-Za-z\[][^<>]*>")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_LEADER = re.compile(r"(?m)^[ \t>#]*(?:[-*+•‣◦▪–·][ \t]+)?")
-_NUMBER = re.compile(
-    r"(?m)^\(?(?:\d{1,2}(?:\.\d{1,3})*|[A-Za-z]|[ivxlcIVXLC]{1,6})[.)][ \t]+(?=\S)"
+_FRONT = re.compile(
+    r"(?m)^(?:[ \t>#]+|[-*+•‣◦▪–·][ \t]+"
+    r"|\(?(?:\d{1,2}(?:\.\d{1,3})*|[A-Za-z]|[ivxlcIVXLC]{1,6})[.)][ \t]+(?=\S))+"
 )
+_SIGN = "\ue000"  # set before a word that numbers a line or heading; in no file's text
 _BOX = re.compile(r"\[[ xX]\](?!\()|[☐☑☒]")
 _HEADING = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+(?:\d+(?:\.\d+)*[.)]?[ \t]+)?")
+_PART = re.compile(r"[^\W_]+")
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```+|~~~+)[ \t]*\{?[\w.+# -]*\}?[ \t]*$")
 _STRESS = re.compile(r"\*+|`+|~~")
 _FORMULA = re.compile(
@@ -49,7 +51,7 @@ _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[ T]00:00:00(?:\.0+)?\b")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _WHOLE = re.compile(r"(?<![\d.,])(\d+)\.0+(?![\d.,])")
 _HAN = "\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+")
+_WORD = re.compile(rf"[{_HAN}]|{_SIGN}?[^\W_{_HAN}]+")
 _RULE = re.compile(r"\|?[\s:|=+-]+\|?")
 _BAR = re.compile(r"(?<!\\)\|")
 _TABLE = re.compile(r"<table\b.*?</table\s*>", re.DOTALL | re.IGNORECASE)
@@ -102,7 +104,11 @@ class Score:
 
 
 def plain(text: str) -> str:
-    """Text without the marks of Markdown and HTML, in Unicode's compatibility form (NFKC)."""
+    """Text without the marks of Markdown and HTML, in Unicode's compatibility form (NFKC).
+
+    What numbers a line or heading stays, each word of it with a sign before it.
+    """
+    text = text.replace(_SIGN, " ")
     text = _BROKEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
     text = _COMMENT.sub(" ", text)
@@ -111,9 +117,9 @@ def plain(text: str) -> str:
     text = _FOOTNOTE.sub(" ", text)
     text = _AUTOLINK.sub(r" \1 ", text)
     text = _TAG.sub(_gap, text)
-    text = html.unescape(_ESCAPE.sub(r"\1", _HEADING.sub("", text)))
+    text = html.unescape(_ESCAPE.sub(r"\1", _HEADING.sub(_signed, text)))
     text = _BOX.sub(" ", text)
-    text = _STRESS.sub("", _NUMBER.sub("", _LEADER.sub("", text)))
+    text = _STRESS.sub("", _FRONT.sub(_signed, text))
     text = _MIDNIGHT.sub(r"\1", text)
     text = _THOUSANDS.sub(lambda found: found.group().replace(",", ""), text)
     return _WHOLE.sub(r"\1", text)
@@ -128,7 +134,42 @@ def words(text: str) -> list[str]:
     that a hyphen breaks at the end of a line is one. Numbers lose their thousands commas and an
     empty fraction, timestamps an hour of midnight.
     """
+    return [word for word in _signed_words(text) if word[0] != _SIGN]
+
+
+def all_words(text: str) -> list[str]:
+    """As ``words``, with those that number a line or heading."""
+    return [word.lstrip(_SIGN) for word in _signed_words(text)]
+
+
+def _signed_words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(plain(text))]
+
+
+def _signed(front: re.Match[str]) -> str:
+    """The front of a line with a sign before each word."""
+    return _PART.sub(rf"{_SIGN}\g<0>", front.group())
+
+
+def _given(asked: Sequence[str], text: str) -> list[str]:
+    """The words of a tool's text; one that numbers a line only where the truth asks for it."""
+    signed = _signed_words(text)
+    missing = Counter(asked) - Counter(word for word in signed if word[0] != _SIGN)
+    kept = []
+    for word in signed:
+        if word[0] == _SIGN:
+            word = word[1:]
+            if not missing[word]:
+                continue
+            missing[word] -= 1
+        kept.append(word)
+    return kept
+
+
+def _beside(truth: Truth) -> Counter[str]:
+    """The words that may stand in a tool's text and need not."""
+    numbers = Counter(all_words(truth.text)) - Counter(words(truth.text))
+    return numbers + Counter(all_words("\n".join(truth.beside)))
 
 
 def cells(text: str) -> Iterator[str]:
@@ -159,27 +200,27 @@ def score(truth: Truth, text: str | None, more: Iterable[str] = ()) -> Score:
         more: cells of tables that it marks otherwise than in Markdown or HTML.
     """
     asked = words(truth.text)
-    given = words(text or "")
+    given = _given(asked, text or "")
     wanted, found = Counter(asked), Counter(given)
     shared = (wanted & found).total()
     recall = shared / len(asked)
     if not truth.whole:
         return Score(recall)
-    beside = Counter(words("\n".join(truth.beside)))
-    surplus = (found - wanted) & beside
+    surplus = (found - wanted) & _beside(truth)
     counted = found.total() - surplus.total()
     precision = shared / counted if counted else 0.0
     order = _order(asked, given, surplus)
     if truth.also is not None:
-        order = max(order, _order(words(truth.also), given, surplus))
+        also = words(truth.also)
+        order = max(order, _order(also, _given(also, text or ""), surplus))
     return Score(recall, precision, order, _cell_recall(truth, text or "", more))
 
 
 def difference(truth: Truth, text: str) -> tuple[Counter[str], Counter[str]]:
     """Words of the truth that a text lacks, and words that it has beyond the truth."""
-    wanted, found = Counter(words(truth.text)), Counter(words(text))
-    beside = Counter(words("\n".join(truth.beside)))
-    return wanted - found, found - wanted - beside
+    asked = words(truth.text)
+    wanted, found = Counter(asked), Counter(_given(asked, text))
+    return wanted - found, found - wanted - _beside(truth)
 
 
 def mean(values: Iterable[float | None]) -> float | None:

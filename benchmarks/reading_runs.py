@@ -175,8 +175,18 @@ def _docx(path: Path) -> Runs:
             elif kind in ("chart", "diagramData"):
                 beside += [_LABELS[kind], *_chart(_parse(package.read(target)))]
         beside += _properties(package)
-        beside += ["1 2 3 4 5 6 7 8 9"] * len(list(body.iter(f"{_W}pStyle")))  # of headings
+        labelled = len(list(body.iter(f"{_W}pStyle")))
+        beside += ["1 2 3 4 5 6 7 8 9", *_numbering(package)] * labelled  # of headings
         return Runs("\n".join(lines), tuple(_cells(body, _W, _UNREAD)), tuple(beside))
+
+
+def _numbering(package: zipfile.ZipFile) -> list[str]:
+    """What is written around the numbers of lists and headings, such as ``Section``."""
+    if "word/numbering.xml" not in package.namelist():
+        return []
+    levels = _parse(package.read("word/numbering.xml")).iter(f"{_W}lvlText")
+    texts = {re.sub(r"%\d", " ", level.get(f"{_W}val", "")) for level in levels}
+    return sorted(text for text in texts if re.search(r"[^\W\d_]{2}", text))
 
 
 def _named(root: etree._Element) -> list[str]:
@@ -428,6 +438,7 @@ def _xlsx(path: Path) -> Runs:
                 beside.append("0")
             elif cell.value is not None:
                 rows.setdefault(row, []).append(_value(cell.value))
+                beside += _written_in(cell.number_format)
             if cell.comment:
                 author = f"{cell.comment.author or ''} on {cell.coordinate} "
                 beside += [_LABELS["comments"], cell.comment.text, author * 2]
@@ -447,6 +458,12 @@ def _xlsx(path: Path) -> Runs:
     return Runs("\n".join(lines), tuple(cells), tuple(beside))
 
 
+def _written_in(number_format: str) -> list[str]:
+    """What a number's format puts beside its digits, such as a unit."""
+    found = re.findall(r'\\(.)|"([^"]*)"', number_format)
+    return ["".join(sign or text for sign, text in found)] if found else []
+
+
 def _value(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.15g}"
@@ -460,7 +477,11 @@ def _csv(path: Path) -> Runs:
         ",;\t|",
         key=lambda mark: sum(mark in line for line in lines) + text.count(mark) / (1 + len(text)),
     )
-    cells = [cell for row in csv.reader(io.StringIO(text), delimiter=usual) for cell in row]
+    rows = list(csv.reader(io.StringIO(text), delimiter=usual))
+    filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
+    if max(filled, default=0) > 1:  # a title above the table is no cell of it
+        rows = rows[next(at for at, count in enumerate(filled) if count > 1) :]
+    cells = [cell for row in rows for cell in row]
     return Runs(re.sub(rf'["{re.escape(usual)}]', " ", text), tuple(cells))
 
 
@@ -535,12 +556,18 @@ def _leaves(value: object, lines: list[str], beside: list[str], *, first: bool =
             _leaves(item, lines, beside, first=first)
     elif isinstance(value, list):
         for record in value if first else []:
-            keys = [str(key) for key in record] if isinstance(record, dict) else []
-            lines += [key for key in keys if key not in lines]
+            lines += [key for key in _keys(record) if key not in lines]
         for item in value:
             _leaves(item, lines, beside, first=first)
     elif value is not None:
         lines.append(str(value))
+
+
+def _keys(record: object) -> list[str]:
+    """The keys of a record and of the records in it, as columns have them."""
+    if not isinstance(record, dict):
+        return []
+    return [name for key, item in record.items() for name in (str(key), *_keys(item))]
 
 
 def _notebook(path: Path) -> Runs:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reading_metrics import Truth, cells, normal, words
+from benchmarks.reading_metrics import Truth, all_words, cells, normal, words
 from benchmarks.reading_runs import Runs, runs
 
 __all__ = ["FORMATS", "SOURCES", "Case", "Excluded", "cases", "files_folder", "format_of"]
@@ -203,7 +203,7 @@ def _truth(
     if own is None or not written.whole:
         return written
     # What the file holds and the truth lacks (page headers, notes) is not held against a tool.
-    asked, held = Counter(words(written.text)), Counter(words(own.text))
+    asked, held = Counter(words(written.text)), Counter(all_words(own.text))
     beside = (*written.beside, *own.beside, " ".join((held - asked).elements()))
     same = (asked & held).total() >= _SAME_WORDS * asked.total()
     also = own.text if same and held.total() <= asked.total() / _SAME_WORDS else None

@@ -94,6 +94,24 @@ def test_a_second_right_order_counts_as_well() -> None:
     assert score(truth, "body note").order == 1
 
 
+def test_the_number_of_a_line_is_nobodys_gain_or_loss() -> None:
+    for truth, text in (
+        ("1. oak\n2. elm", "oak elm"),
+        ("1 oak 2 elm", "1. oak\n2. elm"),
+        ("# 1.2 Trees\noak", "Trees\n\n1.2 oak"),
+        ("1. 1. oak", "1. oak"),
+        ("a.\tb) oak", "oak"),
+    ):
+        assert score(Truth(truth), text) == Score(1, 1, 1), truth
+
+
+def test_a_number_that_the_truth_has_elsewhere_is_asked_for_once() -> None:
+    assert score(Truth("oak 1"), "1. oak\n1. elm").precision == pytest.approx(2 / 3)
+    assert score(Truth("1. oak\nelm"), "1 1 oak elm").precision == pytest.approx(2 / 3)
+    assert score(Truth("oak", beside=("M. Elm",)), "by: M. Elm\noak").precision == 0.5
+    assert score(Truth("1 oak", also="oak\n1. elm"), "1. oak") == Score(1, 1, 1)
+
+
 def test_cells_must_stand_in_a_cell() -> None:
     truth = Truth("oak elm", ("oak", "elm"))
     assert score(truth, "oak elm").cells == 0

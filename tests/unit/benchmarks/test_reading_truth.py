@@ -7,11 +7,13 @@ import zipfile
 from pathlib import Path
 
 import docx
+import openpyxl
 import pptx
 import pytest
 from benchmarks.reading_metrics import words
 from benchmarks.reading_runs import runs
 from benchmarks.reading_truth import Case, Excluded, cases, format_of
+from docx.oxml.ns import qn
 from pptx.util import Inches
 
 ODF = (
@@ -87,6 +89,52 @@ def test_text_kinds_give_what_is_shown(tmp_path: Path, name: str, content: str, 
     found = runs(path, format_of(path) or "")
     assert found is not None
     assert words(found.text) == shown.split()
+
+
+def test_a_title_above_a_table_is_none_of_its_cells(tmp_path: Path) -> None:
+    for content, cells in (
+        ("Cups,,\nteam,place\noak,1\n", ("team", "place", "oak", "1")),
+        ("team\noak\n", ("team", "oak")),
+        ("a,b\nc,\n", ("a", "b", "c", "")),
+    ):
+        (tmp_path / "a.csv").write_text(content)
+        found = runs(tmp_path / "a.csv", "csv")
+        assert found is not None
+        assert found.cells == cells
+
+
+def test_records_may_have_all_their_keys_first(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('[{"k": 1, "m": {"n": 2}}, {"k": 3, "o": 4}]')
+    found = runs(tmp_path / "a.json", "json")
+    assert found is not None
+    assert found.also is not None
+    assert words(found.text) == ["k", "1", "m", "n", "2", "3", "o", "4"]
+    assert words(found.also) == ["k", "m", "n", "o", "1", "2", "3", "4"]
+
+
+def test_what_a_format_writes_beside_a_number_is_not_asked_for(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row, pattern in enumerate(('0 "tons"', "\\n\\o0", "0.00"), 1):
+        sheet.cell(row, 1, 7).number_format = pattern
+    book.save(tmp_path / "a.xlsx")
+    found = runs(tmp_path / "a.xlsx", "xlsx")
+    assert found is not None
+    assert words(found.text) == ["7", "7", "7"]
+    assert {"tons", "no"} <= set(found.beside)
+
+
+def test_what_stands_around_the_numbers_of_headings_is_not_asked_for(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_heading("Scope")
+    numbering = document.part.numbering_part.element
+    numbering.find(f".//{qn('w:lvlText')}").set(qn("w:val"), "Section %1")
+    document.save(str(tmp_path / "a.docx"))
+    found = runs(tmp_path / "a.docx", "docx")
+    assert found is not None
+    assert words(found.text) == ["scope"]
+    assert "section" in words("\n".join(found.beside))
 
 
 def test_a_broken_file_has_no_runs(tmp_path: Path) -> None:
