@@ -166,6 +166,14 @@ def test_a_document_in_body_order(tmp_path: Path, at: At, pages: Pages) -> None:
          "</w:t></w:r></w:rubyBase></w:ruby></w:p>", "東京(とうきょう)"),
         ('<w:p><w:pPr><w:framePr w:dropCap="drop"/></w:pPr><w:r><w:t>O</w:t></w:r></w:p>'
          + p("nce upon a time"), "Once upon a time"),
+        ("<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr><w:r><w:t>The pier is closed.</w:t></w:r>"
+         "</w:p>" + p("It opens in May."), "The pier is closed. It opens in May."),
+        ("<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr><w:r><w:t>half </w:t></w:r></w:p>"
+         + p(" done"), "half done"),
+        ("<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr></w:p>" + p("alone"), "alone"),
+        ('<w:p><w:r><w:t>p </w:t><w:sym w:font="Symbol" w:char="00DA"/><w:t> q </w:t>'
+         '<w:sym w:font="Symbol" w:char="F0D8"/><w:sym w:font="Symbol" w:char="F0E6"/></w:r>'
+         "</w:p>", "p ∨ q ¬"),
         ("<w:p><w:r><w:pict><v:shape><v:textpath string=\"DRAFT\"/></v:shape></w:pict></w:r></w:p>",
          "DRAFT"),
     ],

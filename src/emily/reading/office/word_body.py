@@ -145,11 +145,13 @@ class BodyWriter:
         label = self.file.numbering.label(properties)
         own, frame = child(properties, "rPr"), child(properties, "framePr")
         boxes, self._boxes = self._boxes, []
-        text = self._pending + tidy(self._inline(element))
+        text = tidy(self._inline(element))
+        text = self._pending + (text.lstrip(" ") if self._pending.endswith(" ") else text)
         self._pending = ""
         if child(own, "del") is not None or child(own, "moveFrom") is not None:
             self.file.changes += 1
-            self._pending, text = text, ""
+            # Word would glue the two; where one sentence ends and the next begins, both are lost.
+            self._pending, text = f"{text.strip()} " if text.strip() else "", ""
         elif frame is not None and attribute(frame, "dropCap") in {"drop", "margin"}:
             self._pending, text = text.strip(), ""
         if text.strip():
