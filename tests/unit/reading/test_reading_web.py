@@ -169,6 +169,10 @@ def test_forms_show_their_values(markup: str, text: str) -> None:
         ("<svg><title>no</title><text>Label</text><text>two</text></svg>", "Label two"),
         ("<p>so <math><mi>x</mi></math>, <math><msup><mi>x</mi><mn>2</mn></msup>"
          "<annotation>x^2</annotation></math>", "so x, x^2"),
+        ("<math><mtable><mtr><mtd><mn>1</mn></mtd><mtd><mn>2</mn></mtd></mtr><mtr><mtd><mn>3</mn>"
+         "</mtd></mtr></mtable></math>", "1 2 3"),
+        ("<math><mlongdiv><mn>3</mn><mn>435</mn><msgroup><mn>12</mn><msline></msline><mn>10</mn>"
+         "</msgroup></mlongdiv></math>", "3 435 12 10"),
         ("<ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>", "東京とうきょう"),
         ('<img alt="IMG_1.jpeg"><img alt="A cat">', "A cat"),
     ],

@@ -45,7 +45,11 @@ _NEXT_CELL = "\x1f"  # between the cells of a layout's row; no text of a page ho
 _BLANKS = re.compile(r"[ \t\n\r\f\xa0]+")
 _UNSEEN = re.compile("[\x1f\xad\u034f\u200b\u2060\ufeff]|\u200c(?=\\s|$)|(?<=\\s)\u200c")
 _FILE_NAME = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|svg|webp|avif|ico)", re.IGNORECASE)
-_SCRIPTS = {"msup": "^", "msub": "_", "mfrac": "/", "munder": "_", "mover": "^"}
+_BETWEEN = {
+    "msup": "^", "msub": "_", "mfrac": "/", "munder": "_", "mover": "^",
+    **dict.fromkeys(("mtable", "mtr", "mstack", "mlongdiv", "msgroup"), " "),
+}  # fmt: skip
+"""What stands between the parts of a formula's elements."""
 
 
 def walk(
@@ -427,11 +431,11 @@ def _formula(element: html.HtmlElement) -> str:
         if not isinstance(item.tag, str) or item.tag in {"annotation", "annotation-xml"}:
             continue
         pieces.append((item.text or "").strip())
-        sign = _SCRIPTS.get(item.tag, "")
+        sign = _BETWEEN.get(item.tag, "")
         inner: list[html.HtmlElement | str] = []
         for place, child in enumerate(item):
             if place and sign:
                 inner.append(sign)
             inner.append(child)
         stack += reversed(inner)
-    return "".join(pieces)
+    return " ".join("".join(pieces).split())
