@@ -14,7 +14,7 @@ from emily.reading.encodings import decode_text
 from emily.reading.front_matter import FrontMatter, front_matter
 from emily.reading.pages import Page, Table
 from emily.reading.source import Draft, Source, check_length, single_page
-from emily.reading.tables import table_of
+from emily.reading.tables import is_value, table_of
 
 __all__ = ["csv_tables", "markdown_tables", "read_csv", "read_markdown", "read_text"]
 
@@ -130,10 +130,16 @@ def _cells(line: str) -> int:
 def csv_tables(text: str) -> tuple[Table, ...]:
     """The one table of a CSV text: a row with quoted line breaks spans several lines.
 
-    ``tables.table_of`` says which row is the header, and what stands above the table.
+    ``tables.table_of`` says which row is the header, and what stands above the table. A file
+    without a separator is a column.
     """
     rows = _rows(text, _delimiter(text))
-    table = table_of([span for span, _ in rows], [cells for _, cells in rows])
+    spans = tuple(span for span, _ in rows)
+    if len(rows) > 1 and all(len(cells) == 1 for _, cells in rows):
+        if is_value(rows[0][1][0].strip()):
+            return (Table(None, spans),)
+        return (Table(spans[0], spans[1:]),)
+    table = table_of(spans, [cells for _, cells in rows])
     return (table,) if table else ()
 
 

@@ -166,9 +166,15 @@ def test_a_stray_quotation_mark_swallows_no_rows() -> None:
     assert len(table.rows) == 301
 
 
-def test_a_csv_of_one_column_or_one_row_has_no_table(source: Make, pages: Pages) -> None:
-    assert csv_tables("only\none\ncolumn\n") == ()
+def test_a_csv_of_one_column_is_a_table() -> None:
+    assert csv_tables("trade\nhotel\nbakery\n") == (Table((0, 0), ((1, 1), (2, 2))),)
+    assert csv_tables("2031-04-05\n2031-04-06\n") == (Table(None, ((0, 0), (1, 1))),)
+    assert csv_tables('name\n"two\nlines"\n') == (Table((0, 0), ((1, 2),)),)
+
+
+def test_a_csv_of_one_row_has_no_table(source: Make, pages: Pages) -> None:
     assert csv_tables("a,b\n") == ()
+    assert csv_tables("alone\n") == ()
     assert pages(read_csv(source(b"a\0,b\n1,2\n")))[0].text == "a\0, b\n1, 2\n"
 
 
