@@ -242,15 +242,18 @@ class Brain:
             nonlocal total
             if isinstance(item, FileOutcome):
                 return item
-            outcome = await intake.put(item)
-            inner = []
-            parts = list(intake.parts(item, outcome))
-            total += len(parts)
-            for part in parts:
-                tell(Progress(part.shown, len(outcomes), total))
-                inner.append(await take(await intake.open(part.path, part.enclosure)))
-                finished(inner[-1])
-            return await intake.finish(item, outcome, inner)
+            try:
+                outcome = await intake.put(item)
+                inner = []
+                parts = list(intake.parts(item, outcome))
+                total += len(parts)
+                for part in parts:
+                    tell(Progress(part.shown, len(outcomes), total))
+                    inner.append(await take(await intake.open(part.path, part.enclosure)))
+                    finished(inner[-1])
+                return await intake.finish(item, outcome, inner)
+            finally:  # also of what was cut off
+                intake.release(item)
 
         reading = asyncio.create_task(read())
         try:
@@ -259,6 +262,10 @@ class Brain:
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
+            while not ready.empty():
+                left = ready.get_nowait()
+                if isinstance(left, Opened):
+                    intake.release(left)
         return AddReport(tuple(outcomes))
 
     async def search(

@@ -23,12 +23,14 @@ class Enclosure:
         place: 1-based, its position there.
         name: as the outer file names it, unique there; with ``/`` inside of an archive.
         outer: path of the outer file, as the store holds it.
+        depth: how many files it lies in, one around the other.
     """
 
     parent: int
     place: int
     name: str
     outer: str
+    depth: int = 1
 
     @property
     def path(self) -> str:

@@ -25,7 +25,7 @@ from emily.errors import (
 )
 from emily.indexing.archive import Archive
 from emily.indexing.facts import document_facts
-from emily.indexing.files import INSIDE, Enclosure, FileFacts, Twin, is_there
+from emily.indexing.files import Enclosure, FileFacts, Twin, is_there
 from emily.indexing.normalise import fingerprint_text
 from emily.indexing.originals import Originals, file_sha256
 from emily.indexing.prepare import Preparer
@@ -150,15 +150,21 @@ class Intake:
         """The files inside of a file that was put in."""
         if outcome.document is None or outcome.outcome not in {"added", "replaced"}:
             return
-        outer = opened.file.stored_path
-        if outer.count(INSIDE) >= _DEEPEST:
+        outer, around = opened.file.stored_path, opened.file.enclosure
+        depth = 0 if around is None else around.depth
+        if depth >= _DEEPEST:
             return
         named = Counter(attachment.name for attachment in opened.reading.attachments)
         for attachment in opened.reading.attachments:
             name = attachment.name
             if named[name] > 1:
                 name = f"{attachment.place}/{name}"
-            yield Part(attachment.path, Enclosure(outcome.document, attachment.place, name, outer))
+            place = Enclosure(outcome.document, attachment.place, name, outer, depth + 1)
+            yield Part(attachment.path, place)
+
+    def release(self, opened: Opened) -> None:
+        """Remove the bytes of the files inside of a file from the disk."""
+        self._reader.release(opened.reading)
 
     async def finish(
         self, opened: Opened, outcome: FileOutcome, parts: Sequence[FileOutcome]
@@ -168,7 +174,7 @@ class Intake:
         Returns:
             the outcome of the outer file, which names those that were not read.
         """
-        self._reader.release(opened.reading)
+        self.release(opened)
         if outcome.document is None or outcome.outcome not in {"added", "replaced"}:
             return outcome
         warnings = [

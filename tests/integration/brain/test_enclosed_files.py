@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import io
 import zipfile
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 from tests.integration.brain.conftest import OpenBrain
 
-from emily.brain import Brain, parse_filters
+from emily.brain import Brain, Progress, parse_filters
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 
@@ -212,6 +213,37 @@ async def test_an_add_that_was_cut_off_is_finished_by_the_next(
     found = await add(brain, tmp_path / "m.eml", content)
     assert found == {"m.eml!/a.txt": "added", "m.eml": "replaced"}
     assert rows("SELECT parts_open FROM document WHERE kind = 'eml'") == [(0,)]
+
+
+async def test_nothing_unpacked_stays_behind_an_add_that_was_cut_off(
+    open_brain: OpenBrain, tmp_path: Path
+) -> None:
+    brain = await open_brain()
+    for number in range(4):
+        (tmp_path / f"{number}.eml").write_bytes(mail(f"N. {number}", ("n.txt", NOTE.encode())))
+    reached = asyncio.Event()
+
+    def tell(progress: Progress) -> None:
+        if progress.outcome is not None:
+            reached.set()
+
+    adding = asyncio.create_task(brain.add([tmp_path], progress=tell))
+    await reached.wait()
+    await asyncio.sleep(0.2)  # so that others are read and wait
+    adding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await adding
+    assert not any((brain.settings.home / "spool").rglob("*"))
+
+
+async def test_marks_of_exclamation_in_folders_are_no_depth(
+    open_brain: OpenBrain, tmp_path: Path
+) -> None:
+    brain = await open_brain()
+    folder = tmp_path / "wow!" / "so!" / "much!" / "mail!"
+    folder.mkdir(parents=True)
+    found = await add(brain, folder / "m.eml", mail("Tetto", ("n.txt", NOTE.encode())))
+    assert found == {"m.eml!/n.txt": "added", "m.eml": "added"}
 
 
 async def test_mails_find_their_thread_in_any_order(open_brain: OpenBrain, tmp_path: Path) -> None:
