@@ -243,7 +243,8 @@ class Intake:
                 self._originals.forget(file.sha256)
             return _duplicate(file, written.twin)
         missing = _not_read(opened.reading, prepared.failures)
-        whole = all(page.route != "unread" for page in opened.reading.pages)
+        parts = (*opened.reading.pages, *opened.reading.pictures)
+        whole = all(part.route != "unread" for part in parts)
         return FileOutcome(
             path=_shown(file),
             outcome=written.outcome,

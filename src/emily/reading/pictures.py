@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from PIL import UnidentifiedImageError
 
-from emily.errors import ReadingError
+from emily.errors import LimitExceeded, ReadingError
 from emily.reading.ocr.image import recognised
 from emily.reading.ocr.raster import BROKEN, bound, flatten, opened
 from emily.reading.pages import PictureReading
@@ -46,12 +47,36 @@ class Pictures:
         self._source = source
         self._by_page: dict[int, int] = {}
         self._seen: dict[bytes, PictureReading | None] = {}
+        self._problems: dict[bytes, str] = {}
         self.known: Callable[[bytes], PictureReading | None] = lambda _: None
 
     @property
     def readings(self) -> tuple[PictureReading, ...]:
         """The pictures met so far, each once, in order."""
         return tuple(reading for reading in self._seen.values() if reading is not None)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Which pictures were not read, or doubtfully, and why: a sentence for each sort."""
+        unread = {found.sha256 for found in self.readings if found.route == "unread"}
+        doubtful = {found.sha256 for found in self.readings if found.route == "ocr"}
+        return [
+            f"{self._counted(digests)} {what}: {'; '.join(reasons)}."
+            for digests, what in (
+                (unread & self._problems.keys(), "not read"),
+                (doubtful & self._problems.keys(), "read by OCR alone, or with doubt"),
+            )
+            if (reasons := self._reasons(digests))
+        ]
+
+    @staticmethod
+    def _counted(digests: Collection[bytes]) -> str:
+        return "1 picture is" if len(digests) == 1 else f"{len(digests):,} pictures are"
+
+    def _reasons(self, digests: Collection[bytes]) -> list[str]:
+        """The commonest reasons first, at most three."""
+        counted = Counter(self._problems[digest] for digest in sorted(digests))
+        return [reason for reason, _ in counted.most_common(3)]
 
     def on_page(self, page: int) -> int:
         """How many pictures stand on a page, too small ones left out."""
@@ -91,6 +116,7 @@ class Pictures:
     def _read(self, data: bytes, digest: bytes, page: int) -> PictureReading | None:
         """Read a picture that is new; ``None`` for one that is too small to tell anything."""
         if len(data) > _MOST_BYTES:
+            self._problems[digest] = f"its file has more than {_MOST_BYTES >> 20} MiB"
             return PictureReading(digest, page, "unread")
         try:
             with opened(io.BytesIO(data)) as image:
@@ -98,8 +124,14 @@ class Pictures:
                     return None
                 bound(image)
                 upright = flatten(image)
+        except LimitExceeded as error:
+            self._problems[digest] = str(error)
+            return PictureReading(digest, page, "unread")
         except (UnidentifiedImageError, ReadingError, *BROKEN):  # EMF and WMF among them
+            self._problems[digest] = "it is broken, or of a kind that is not read"
             return PictureReading(digest, page, "unread")
         found = recognised(upright, self._source)
         route = "blank" if found.route == "ocr" and not found.text.strip() else found.route
+        if found.problem is not None:
+            self._problems[digest] = found.problem.removeprefix("it is scanned and ")
         return PictureReading(digest, page, route, found.text.strip(), found.confidence)

@@ -126,6 +126,7 @@ class _Worker:
         for page in draft.pages:
             self.send(frames.page_fields(page))
         found = [kind.warning] if kind.warning else []
+        said = draft.warnings + source.pictures.warnings
         left_out = self._send_enclosed(draft)
         self.send(
             {
@@ -135,7 +136,7 @@ class _Worker:
                 "title": draft.title,
                 "facts": frames.facts_fields(draft.facts),
                 "pictures": [frames.picture_fields(item) for item in source.pictures.readings],
-                "warnings": [tidy(warning) for warning in found + draft.warnings + left_out],
+                "warnings": [tidy(warning) for warning in found + said + left_out],
             }
         )
 

@@ -11,6 +11,8 @@ import pytest
 from PIL import Image, ImageDraw
 from tests.unit.reading.test_reading_sight import FakeOcr
 
+from emily.errors import ReadingError
+from emily.reading.ocr.sight import Sight
 from emily.reading.pages import PictureReading
 from emily.reading.source import Source
 
@@ -114,3 +116,59 @@ def test_what_the_archive_knows_is_not_read_again(source: Source) -> None:
 def test_without_ocr_it_is_not_read(source: Source) -> None:
     source.ocr = None
     assert source.pictures.block(picture(), 1) == ["[picture, not read]"]
+    assert source.pictures.warnings == ["1 picture is not read: OCR is off (setting ocr)."]
+
+
+def bomb(side: int) -> bytes:
+    made = io.BytesIO()
+    Image.new("1", (side, side)).save(made, "PNG")
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ([b"no picture"], "1 picture is not read: it is broken, or of a kind that is not read."),
+        (
+            [picture()[:60], b"\xd7\xcd\xc6\x9a" + bytes(80)],
+            "2 pictures are not read: it is broken, or of a kind that is not read.",
+        ),
+        ([bytes((64 << 20) + 1)], "1 picture is not read: its file has more than 64 MiB."),
+        ([bomb(40_000)], "40,000 x 40,000 pixels"),
+    ],
+)
+def test_pictures_that_are_not_read_are_counted_with_the_reason(
+    source: Source, data: list[bytes], said: str
+) -> None:
+    assert source.pictures.block(picture(), 1)
+    assert source.pictures.warnings == []
+    for one in data:
+        source.pictures.block(one, 1)
+        source.pictures.block(one, 2)
+    (warning,) = source.pictures.warnings
+    assert said in warning
+
+
+def test_ocr_that_the_model_could_not_better_is_said(source: Source) -> None:
+    def see(_: bytes) -> str:
+        raise ReadingError("the server sleeps")
+
+    source.sight = Sight(see)
+    source.ocr = lambda: FakeOcr("item     price\nnail     12\nscrew     3")
+    assert source.pictures.block(picture(), 1)[0] == "[picture, read by OCR]"
+    source.ocr = lambda: FakeOcr("")
+    assert source.pictures.block(picture(shade=90), 1) == ["[picture, not read]"]
+    assert source.pictures.warnings == [
+        "1 picture is not read: OCR found no text, and the server sleeps.",
+        "1 picture is read by OCR alone, or with doubt: the server sleeps.",
+    ]
+
+
+def test_what_needs_no_word_gets_none(source: Source) -> None:
+    blank = io.BytesIO()
+    Image.new("RGB", (100, 100), "white").save(blank, "PNG")
+    for data in (blank.getvalue(), picture((20, 20)), picture()):
+        source.pictures.block(data, 1)
+    source.ocr = lambda: FakeOcr("")
+    source.pictures.block(picture(shade=90), 1)  # nothing to read in it
+    assert source.pictures.warnings == []
