@@ -417,6 +417,38 @@ def test_texts_that_stand_in_the_outline(source: Make, pages: Pages) -> None:
     assert page.text == "# From the outline"
 
 
+def remark(*texts: tuple[int, str]) -> bytes:
+    """A comment as PowerPoint 2002 stores it, with its texts by instance."""
+    strings = (record(0x0FBA, text.encode("utf-16-le"), number) for number, text in texts)
+    return holder(0x2EE0, *strings, record(0x2EE1, bytes(28)))
+
+
+@pytest.mark.parametrize(
+    ("remarks", "shown"),
+    [
+        (
+            [remark((0, "Ada"), (1, "Ask the\rharbour."), (2, "A"))],
+            ["Comment (Ada): Ask the harbour."],
+        ),
+        ([remark((1, "Whose pier?"))], ["Comment: Whose pier?"]),
+        (
+            [remark((0, "Ada"), (1, "One")), remark((0, "Ben"), (1, "Two"))],
+            ["Comment (Ada): One", "Comment (Ben): Two"],
+        ),
+        ([remark((0, "Ada")), remark()], []),
+    ],
+)
+def test_comments_stand_below_their_slide(
+    source: Make, pages: Pages, remarks: list[bytes], shown: list[str]
+) -> None:
+    name = record(0x0FBA, "___PPT10".encode("utf-16-le"))
+    tags = holder(0x1388, holder(0x138A, name, record(0x138B, b"".join(remarks))))
+    data = ppt([[text_shape("a")], [text_shape("b")]], extras={0: tags})
+    first, second = pages(read_ppt(source(data, "t.ppt")))
+    assert first.text.split("\n\n") == ["a", *shown]
+    assert second.text == "b"
+
+
 def test_footers_stand_once_and_numbers_do_not(source: Make, pages: Pages) -> None:
     foot = holder(
         0x0FD9,

@@ -114,7 +114,7 @@ def _read_doc(source: Source) -> Draft:
 def read_ppt(source: Source) -> Draft:
     """A presentation of PowerPoint 97 to 2003; the page number is the number of the slide.
 
-    Speaker notes stand at the end of their slide behind ``Notes:``.
+    Speaker notes stand at the end of their slide behind ``Notes:``, then its comments.
 
     Raises:
         PasswordRequired: it is encrypted.
@@ -161,6 +161,8 @@ def _slides(slides: SlidesBinary, source: Source) -> Iterator[Page]:
             _write_shape(notes, replace(shape, is_title=False))
         if told := notes.text():
             blocks.paragraph(f"Notes: {told}")
+        for author, remark in slide.comments:
+            blocks.paragraph(f"Comment ({author}): {remark}" if author else f"Comment: {remark}")
         text = blocks.text()
         pictures = source.pictures.on_page(number)
         route: Route = "text" if text.strip() else "blank"

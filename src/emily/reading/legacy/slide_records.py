@@ -6,8 +6,9 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["SAME_EDGE", "Record", "grid", "marks", "options", "u32"]
+__all__ = ["SAME_EDGE", "Record", "comment", "grid", "marks", "options", "u32"]
 
+_STRING = 0x0FBA
 SAME_EDGE = 12
 """Units of 1/576 inch within which cells of a table are aligned."""
 
@@ -66,6 +67,16 @@ def _after(style: bytes, at: int) -> int:
         if mask & bits:
             at += 2 + 4 * int.from_bytes(style[at : at + 2], "little") if size is None else size
     return at
+
+
+def comment(parts: Iterable[Record]) -> tuple[str, str]:
+    """Author and text of a comment: Comment10Container (2.5.21), one of them may be empty."""
+    texts = {
+        part.instance: " ".join(part.data.decode("utf-16-le", "replace").split("\0")[0].split())
+        for part in parts
+        if part.kind == _STRING
+    }
+    return texts.get(0, ""), texts.get(1, "")
 
 
 def grid(values: Iterable[int]) -> list[int]:

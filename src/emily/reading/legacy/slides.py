@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from emily.errors import PasswordRequired, ReadingError
-from emily.reading.legacy.slide_records import SAME_EDGE, Record, grid, marks, options, u32
+from emily.reading.legacy.slide_records import SAME_EDGE, Record, comment, grid, marks, options, u32
 from emily.reading.limits import MOST_CHARACTERS
 from emily.reading.office.drawings import store
 from emily.reading.office.reading_order import in_reading_order
@@ -29,6 +29,7 @@ _EDIT, _DIRECTORY, _HEADER, _CHARS, _BYTES, _OUTLINE = (
 )
 _STYLE, _PLACEHOLDER, _FOOTERS, _STRING = 0x0FA1, 0x0BC3, 0x0FD9, 0x0FBA
 _FOOTERS_SHOWN, _OBJECT = 0x0FDA, 0x1011
+_TAGS, _TAG, _TAG_DATA, _COMMENT = 0x1388, 0x138A, 0x138B, 0x2EE0
 _STRINGS_SHOWN = {0: 4, 2: 0x20}  # flags that the owner's date, and the footer, are shown
 _SIGNS = frozenset({0x0FD8, 0x0FF7, 0x0FF8, 0x0FF9, 0x0FFA})
 """Stand for a slide's number, a date, a header, a footer: ``*`` in the text."""
@@ -73,11 +74,13 @@ class Shape:
 
 @dataclass(slots=True)
 class Slide:
-    """A slide: its shapes in reading order, its date and footer, and the shapes of its notes."""
+    """A slide: its shapes in reading order, its date and footer, the shapes of its notes, and
+    author and text of each comment."""
 
     shapes: list[Shape]
     footers: list[str]
     notes: list[Shape]
+    comments: list[tuple[str, str]]
 
 
 class SlidesBinary:
@@ -135,7 +138,7 @@ class SlidesBinary:
             notes = self._at(self._notes.get(u32(atom, 16), 0), _NOTES)
             inner = list(self._records(notes.data)) if notes else []
             footers = self._footers_of(parts) or self._footers
-            yield Slide(shapes, footers, self._drawn(inner, []))
+            yield Slide(shapes, footers, self._drawn(inner, []), self._comments(parts))
 
     def picture(self, shape: Shape) -> bytes | None:
         """The picture that a shape shows, as a file."""
@@ -235,6 +238,15 @@ class SlidesBinary:
                 elif record.kind == _STRING and shown & _STRINGS_SHOWN.get(record.instance, 0):
                     found.append(record.data.decode("utf-16-le", "replace").strip())
         return found
+
+    def _comments(self, parts: list[Record]) -> list[tuple[str, str]]:
+        """The comments in the tags of PowerPoint 2002 and later (2.5.19 PP10SlideBinaryTag)."""
+        for kind in (_TAGS, _TAG, _TAG_DATA):
+            parts = [
+                inner for part in parts if part.kind == kind for inner in self._records(part.data)
+            ]
+        found = [comment(self._records(part.data)) for part in parts if part.kind == _COMMENT]
+        return [(author, text) for author, text in found if text]
 
     def _drawn(self, parts: list[Record], outline: list[Shape]) -> list[Shape]:
         for part in parts:
