@@ -395,6 +395,20 @@ def test_json_lines(source: Make, end: str, name: str) -> None:
     assert page.tables[0].header == (0, 1)
 
 
+@pytest.mark.parametrize(
+    ("content", "header"),
+    [
+        ('[{"a": 1, "c": 2}, {"a": 3, "b": 4, "c": 5}]', "| a | b | c |"),
+        ('[{"a": 1, "b": 2}, {"z": 0, "a": 3, "b": 4}]', "| z | a | b |"),
+        ('[{"m": {"a": 1}, "t": 2}, {"m": {"a": 3, "b": 4}, "t": 5}]', "| m.a | m.b | t |"),
+    ],
+)
+def test_a_late_key_stands_behind_the_one_it_follows(
+    source: Make, content: str, header: str
+) -> None:
+    assert js(source, content).split("\n")[0] == header
+
+
 def test_a_broken_line_among_json_lines(source: Make) -> None:
     content = '{"a": {"b": {"c": 1}}}\n{"a": 2\n{"a": 3}\n'
     draft = read_json(source(content.encode(), "x.jsonl"))

@@ -123,11 +123,11 @@ def _table(values: Sequence[Any]) -> list[list[str]] | None:
     if len(values) < 2:
         return None
     records = [_flat(value) for value in values]
-    columns: dict[str, None] = {}
+    columns: list[str] = []
     for record in records:
         if record is None:
             return None
-        columns.update(dict.fromkeys(record))
+        _join(columns, record)
         if len(columns) > _MOST_COLUMNS:
             return None
     cells = [[record.get(column, "") for column in columns] for record in records if record]
@@ -137,6 +137,20 @@ def _table(values: Sequence[Any]) -> list[list[str]] | None:
     if not columns or filled < _LEAST_FILLED * len(columns) * len(records):
         return None
     return [[column or "text" for column in columns], *cells]
+
+
+def _join(columns: list[str], record: Mapping[str, str]) -> None:
+    """Put each key that is no column yet behind the key that it follows in its record."""
+    if len(record) > _MOST_COLUMNS:
+        columns += record  # no table
+        return
+    if set(columns).issuperset(record):
+        return
+    place = 0
+    for key in record:
+        if key not in columns:
+            columns.insert(place, key)
+        place = columns.index(key) + 1
 
 
 def _is_plain(values: Sequence[Any]) -> bool:
