@@ -169,8 +169,9 @@ def _year_first(text: str, last: int) -> list[Found]:
     for match in _YEAR_FIRST.finditer(text):
         tight = len(match[3]) == len(match[4]) == 2
         before, after = text[max(0, match.start() - 2) : match.start()], text[match.end() :][:2]
-        if before[-1:].isalnum() or (before[-1:] in set("-/.") and before[:1].isalnum()):
-            continue  # INV/2023/03/08, 978-2023-03-20
+        joined = {"-", "."} if match[2] == "-" and tight else {"-", ".", "/"}
+        if before[-1:].isalnum() or (before[-1:] in joined and before[:1].isalnum()):
+            continue  # INV/2023/03/08, 978-2023-03-20; but 80101911/2025-06-26 is a date
         if after[:1].isalpha() and not (after[0] == "t" and after[1:].isdigit()):
             continue
         if match[2] == "." and (not tight or (after[:1] == "." and after[1:].isdigit())):

@@ -101,6 +101,24 @@ def test_what_is_no_date(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Fatt. 4500123/03.12.2024", "2024-12-03"),
+        ("Rif. 77/01.02.2023", "2023-02-01"),
+        ("DOC-9/5.7.2022", "2022-07-05"),
+        ("12345678-26.06.2025", "2025-06-26"),
+        ("80101911/2025-06-26", "2025-06-26"),
+        ("Prot. 0012345/2025-03-04", "2025-03-04"),
+        ("INV/2023-03-08", "2023-03-08"),
+    ],
+)
+@pytest.mark.parametrize("language", ["it", "en", None])
+def test_a_date_that_follows_a_number(text: str, day: str, language: str | None) -> None:
+    assert days(text, language) == [day]
+    assert days(f"vedi {text}, allegato", language) == [day]
+
+
+@pytest.mark.parametrize(
     ("language", "day"),
     [("it", "2025-04-03"), ("de", "2025-04-03"), ("fr", "2025-04-03"), ("es", "2025-04-03"),
      ("pt", "2025-04-03"), (None, "2025-04-03"), ("en", "2025-03-04")],
