@@ -49,7 +49,7 @@ def _unmarked(sentence: str) -> str:
     What is nothing but marks stays as it is: a part has a vector for each of its sentences.
     """
     lines = [
-        _MARKS.sub("", line).strip(" |")
+        line.strip(" |") if line.lstrip().startswith("|") else _MARKS.sub("", line)
         for line in sentence.split("\n")
         if not _DASHES.fullmatch(line)
     ]
@@ -58,7 +58,12 @@ def _unmarked(sentence: str) -> str:
 
 def _spans(text: str) -> list[list[tuple[int, int]]]:
     """Spans of sentences, grouped into parts."""
-    spans = sentence_spans(text)
+    spans: list[tuple[int, int]] = []
+    for start, end in sentence_spans(text):
+        if spans and _DASHES.fullmatch(text, start, end):  # belongs to the header above it
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
     sizes = [len(_unmarked(text[start:end]).split()) for start, end in spans]
     total = sum(sizes)
     count = max(1, round(total / WORDS_PER_PART))

@@ -246,8 +246,8 @@ def test_a_limit_without_room_is_an_error() -> None:
 )
 def test_time_grows_with_the_length_only(hostile: str) -> None:
     document = of(Page(1, hostile))
-    begin = time.perf_counter()
+    begin = time.process_time()
     chunks = chunk(document, TOKENS)
-    assert time.perf_counter() - begin < 10
+    assert time.process_time() - begin < 40  # seconds of CPU: hours if it were quadratic
     assert max(c.tokens for c in chunks) <= 510
     assert chunks[-1].end == len(document.text.rstrip())

@@ -106,6 +106,6 @@ def test_text_without_spaces_is_divided() -> None:
     "hostile", [".)" * 200_000, "." * 500_000 + "x", "a.b" * 200_000, "A. " * 100_000]
 )
 def test_time_grows_with_the_length_only(hostile: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert sentence_spans(hostile)
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 20  # seconds of CPU: hours if it were quadratic

@@ -185,9 +185,9 @@ def test_very_long_tokens_are_shortened_and_stay_distinct() -> None:
 
 def test_time_grows_with_the_length_only() -> None:
     for hostile in ("a-" * 200_000, "1," * 200_000, "." * 400_000, "a'" * 200_000, "aB" * 200_000):
-        begin = time.perf_counter()
+        begin = time.process_time()
         analyse(hostile)
-        assert time.perf_counter() - begin < 5
+        assert time.process_time() - begin < 20  # seconds of CPU: hours if it were quadratic
 
 
 def test_words_of_the_vocabulary() -> None:
