@@ -33,7 +33,7 @@ def test_both_ways_of_writing_have_one_value(whole: int, cents: int) -> None:
     italian = english.translate(str.maketrans(",.", ".,"))
     plain = f"{whole}.{cents:02}"
     assert values_of(english) == values_of(italian) == values_of(plain)
-    assert float(values_of(plain)[0]) == whole + cents / 100
+    assert float(values_of(plain)[0]) == float(plain)
 
 
 @pytest.mark.parametrize(
