@@ -403,7 +403,7 @@ def test_json_lines(source: Make, end: str, name: str) -> None:
         ('[{"m": {"a": 1}, "t": 2}, {"m": {"a": 3, "b": 4}, "t": 5}]', "| m.a | m.b | t |"),
     ],
 )
-def test_a_late_key_stands_behind_the_one_it_follows(
+def test_a_late_key_stands_before_the_one_that_follows(
     source: Make, content: str, header: str
 ) -> None:
     assert js(source, content).split("\n")[0] == header

@@ -139,18 +139,19 @@ def _table(values: Sequence[Any]) -> list[list[str]] | None:
     return [[column or "text" for column in columns], *cells]
 
 
-def _join(columns: list[str], record: Mapping[str, str]) -> None:
-    """Put each key that is no column yet behind the key that it follows in its record."""
+def _join(columns: list[str], record: dict[str, str]) -> None:
+    """Put each key that is no column yet before the column that follows in its record, if any."""
     if len(record) > _MOST_COLUMNS:
         columns += record  # no table
         return
     if set(columns).issuperset(record):
         return
-    place = 0
-    for key in record:
-        if key not in columns:
+    place = len(columns)
+    for key in reversed(record):
+        if key in columns:
+            place = columns.index(key)
+        else:
             columns.insert(place, key)
-        place = columns.index(key) + 1
 
 
 def _is_plain(values: Sequence[Any]) -> bool:
