@@ -33,7 +33,7 @@ from emily.indexing.report import FileOutcome, State
 from emily.indexing.services import ReadingServices
 from emily.indexing.text import DocumentText
 from emily.reading.pages import Attachment, Reading
-from emily.store import is_refused_content
+from emily.store import is_gone, is_refused_content
 
 if TYPE_CHECKING:
     from emily.reading.reader import Reader
@@ -132,9 +132,15 @@ class Intake:
                 self._reader.release(reading)
                 await asyncio.sleep(_PAUSE_SECONDS)
         except PasswordRequired as error:
+            if (same := await self._unchanged(facts)) is not None:
+                return same
             return await self._failed(
                 facts, f"{error}. Give it: emily add FILE --password", "needs a password"
             )
+        except StoreError as error:
+            if not is_gone(error):
+                raise
+            return _gone(facts)
         except (UnsupportedKind, EmptyDocument) as error:
             if enclosure is not None:  # a signature, a film: nobody's mistake, and said
                 shown, outer = _shown(facts), _inside(facts)
@@ -232,6 +238,10 @@ class Intake:
         except StoreUnavailable:
             raise
         except StoreError as error:
+            if is_gone(error):
+                if not any(twin.same_bytes for twin in await self._archive.twins(file)):
+                    self._originals.forget(file.sha256)
+                return _gone(file)
             if not is_refused_content(error):
                 raise
             self._originals.forget(file.sha256)
@@ -268,6 +278,19 @@ class Intake:
         await self._archive.link(file, same)
         return _duplicate(file, same)
 
+    async def _unchanged(self, file: FileFacts) -> FileOutcome | None:
+        """That the archive holds a closed file with these bytes: its text is there, as it was."""
+        for twin in await self._archive.twins(file):
+            if twin.same_bytes and twin.same_path:
+                return FileOutcome(
+                    _shown(file),
+                    "unchanged",
+                    twin.id,
+                    "It opens only with a password, so what was read before is kept.",
+                    inside=_inside(file),
+                )
+        return None
+
     async def _failed(self, file: FileFacts, reason: str, state: State = "failed") -> FileOutcome:
         """A failure; an earlier content of the file stays findable, and that is said."""
         twins = await self._archive.twins(replace(file, sha256=b"\0" * 32))
@@ -280,6 +303,12 @@ class Intake:
 def _shown(file: FileFacts) -> Path:
     """The path that the owner knows."""
     return file.path if file.enclosure is None else Path(file.stored_path)
+
+
+def _gone(file: FileFacts) -> FileOutcome:
+    """What holds the file was removed while it was being taken in."""
+    reason = "What it lies in was removed from the archive meanwhile."
+    return FileOutcome(_shown(file), "failed", None, reason, state="failed", inside=_inside(file))
 
 
 def _inside(file: FileFacts) -> Path | None:

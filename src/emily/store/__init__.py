@@ -1,7 +1,7 @@
 """The store: PostgreSQL, embedded or given, with numbered migrations and named statements."""
 
 from emily.store.database import Connection, Database, DatabaseDescription
-from emily.store.failures import is_refused_content
+from emily.store.failures import is_gone, is_refused_content
 from emily.store.server import EmbeddedServer
 from emily.store.statements import statement
 
@@ -10,6 +10,7 @@ __all__ = [
     "Database",
     "DatabaseDescription",
     "EmbeddedServer",
+    "is_gone",
     "is_refused_content",
     "statement",
 ]

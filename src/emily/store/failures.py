@@ -14,7 +14,13 @@ from emily.errors import StoreError, StoreUnavailable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["explained", "is_connection_loss", "is_refused_content", "is_rolled_back"]
+__all__ = [
+    "explained",
+    "is_connection_loss",
+    "is_gone",
+    "is_refused_content",
+    "is_rolled_back",
+]
 
 # Reported as OperationalError although the server is there and answers.
 _ANSWERS = (
@@ -53,6 +59,11 @@ def is_refused_content(error: BaseException) -> bool:
     if isinstance(cause, psycopg.DataError) and cause.sqlstate is None:
         return True
     return isinstance(cause, psycopg.Error) and (cause.sqlstate or "")[:2] in ("22", "54")
+
+
+def is_gone(error: BaseException) -> bool:
+    """Whether a row refers to another that was removed meanwhile."""
+    return isinstance(error.__cause__ or error, errors.ForeignKeyViolation)
 
 
 def is_rolled_back(error: BaseException) -> bool:

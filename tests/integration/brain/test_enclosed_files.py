@@ -236,6 +236,28 @@ async def test_nothing_unpacked_stays_behind_an_add_that_was_cut_off(
     assert not any((brain.settings.home / "spool").rglob("*"))
 
 
+@pytest.mark.parametrize("copy", [False, True])
+async def test_a_mail_may_be_removed_while_it_is_added(
+    open_brain: OpenBrain, tmp_path: Path, rows: Rows, copy: bool
+) -> None:
+    brain = await open_brain()
+    (tmp_path / "a.eml").write_bytes(mail("Tetto", ("n.txt", NOTE.encode()), ("p.csv", b"a;1\n")))
+    (tmp_path / "z.csv").write_bytes(PRICES.encode())
+    if copy:  # the second attachment is there already, and only linked
+        await add(brain, tmp_path / "q.csv", b"a;1\n")
+
+    def tell(progress: Progress) -> None:
+        if progress.outcome is not None and progress.path.name == "n.txt":
+            rows("DELETE FROM document WHERE name = 'a.eml'")
+
+    report = await brain.add([tmp_path / "a.eml", tmp_path / "z.csv"], progress=tell)
+    found = {file.path.name: (file.outcome, file.reason) for file in report.files}
+    assert found["p.csv"] == ("failed", "What it lies in was removed from the archive meanwhile.")
+    assert found["z.csv"][0] == "added"
+    kept = {path.read_bytes() for path in (brain.settings.home / "originals").glob("??/*")}
+    assert (b"a;1\n" in kept) is copy
+
+
 async def test_marks_of_exclamation_in_folders_are_no_depth(
     open_brain: OpenBrain, tmp_path: Path
 ) -> None:
