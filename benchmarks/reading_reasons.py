@@ -11,9 +11,6 @@ UNEXPLAINED = "Not explained"
 
 REASONS: dict[str, tuple[str, ...]] = {
     "Emily is behind: text that she loses or has wrong": (
-        "docx/docx-tables.docx",
-        "docx_rich_cells.docx",
-        "example-docs/docx-tables.docx",
         "eml/fake-email-utf-16-be.eml",
         "eml/fake-email-utf-16-le.eml",
         "2023-half-year-analyses-by-segment.xlsx",
@@ -66,7 +63,6 @@ REASONS: dict[str, tuple[str, ...]] = {
         "pa20010031492.xml",
         "pg06442728.xml",
         "grve_10q_htm.xml",
-        "mlac-20251231.xml",
     ),
     "The truth is the other reader's own output, or its project's reading of the file": (
         "movie-theater-booking-2024.pdf",
@@ -77,6 +73,11 @@ REASONS: dict[str, tuple[str, ...]] = {
         "odt/referenceToText.odt",
         "html_code_snippets.html",
         "epub/wasteland.epub",
+        "docx_rich_cells.docx",
+        "mlac-20251231.xml",
+    ),
+    "A table in a cell of another: Markdown has no place for its cells": (
+        "example-docs/docx-tables.docx",
     ),
     "PDF whose lines can be ordered in more ways than one, or with notes' marks at words": (
         "odf_presentation_01.odp.pdf",
