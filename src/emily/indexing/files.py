@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -124,8 +125,12 @@ def storable(text: str) -> str:
 
 def is_there(stored_path: str) -> bool:
     """Whether the file at a path is still on the disk, or the one around it."""
-    return Path(stored_path).exists() or any(
-        Path(stored_path[:at]).is_file()
-        for at in range(len(stored_path))
-        if stored_path.startswith(INSIDE, at)
+    # os.path, for it knows that no file has a name that is too long, where pathlib raises.
+    return (
+        os.path.exists(stored_path)  # noqa: PTH110
+        or any(
+            os.path.isfile(stored_path[:at])  # noqa: PTH113
+            for at in range(len(stored_path))
+            if stored_path.startswith(INSIDE, at)
+        )
     )
