@@ -39,7 +39,7 @@ def given_passwords(session: Session, ask: bool, path: str | None) -> tuple[str,
     found: list[str] = []
     if path is not None:
         try:
-            lines = Path(path).expanduser().read_text(encoding="utf-8").splitlines()
+            lines = Path(path).expanduser().read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise InputError(f"The file of passwords {path!r} cannot be read: {reason}.") from None
