@@ -228,7 +228,13 @@ class Brain:
             for item in found:
                 if item.state == "file":
                     tell(Progress(item.path, len(outcomes), total))
-                    await ready.put(await intake.open(item.path))
+                    opened = await intake.open(item.path)
+                    try:
+                        await ready.put(opened)
+                    except asyncio.CancelledError:  # while there was no room for it
+                        if isinstance(opened, Opened):
+                            intake.release(opened)
+                        raise
                 else:
                     await ready.put(FileOutcome(item.path, item.state, None, item.reason))
             await ready.put(None)
@@ -462,7 +468,11 @@ async def _next(
 ) -> Opened | FileOutcome | None:
     """The next file that was read; if reading itself failed, that error."""
     getting = asyncio.create_task(ready.get())
-    await asyncio.wait({getting, reading}, return_when=asyncio.FIRST_COMPLETED)
+    try:
+        await asyncio.wait({getting, reading}, return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        getting.cancel()
+        raise
     if not getting.done() and reading.done() and reading.exception() is not None:
         getting.cancel()
         reading.result()

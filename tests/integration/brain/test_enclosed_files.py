@@ -15,6 +15,8 @@ import pytest
 from tests.integration.brain.conftest import OpenBrain
 
 from emily.brain import Brain, Progress, parse_filters
+from emily.indexing.intake import Intake, Opened
+from emily.indexing.report import FileOutcome
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 
@@ -216,24 +218,27 @@ async def test_an_add_that_was_cut_off_is_finished_by_the_next(
 
 
 async def test_nothing_unpacked_stays_behind_an_add_that_was_cut_off(
-    open_brain: OpenBrain, tmp_path: Path
+    open_brain: OpenBrain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     brain = await open_brain()
-    for number in range(4):
+    for number in range(9):
         (tmp_path / f"{number}.eml").write_bytes(mail(f"N. {number}", ("n.txt", NOTE.encode())))
-    reached = asyncio.Event()
+    unpacked, enough = brain.settings.home / "spool", asyncio.Event()
+    put = Intake.put
 
-    def tell(progress: Progress) -> None:
-        if progress.outcome is not None:
-            reached.set()
+    async def slow(self: Intake, opened: Opened) -> FileOutcome:
+        enough.set()
+        await asyncio.sleep(2)  # so that others are read and wait, one of them for room
+        return await put(self, opened)
 
-    adding = asyncio.create_task(brain.add([tmp_path], progress=tell))
-    await reached.wait()
-    await asyncio.sleep(0.2)  # so that others are read and wait
+    monkeypatch.setattr(Intake, "put", slow)
+    adding = asyncio.create_task(brain.add([tmp_path]))
+    await enough.wait()
+    await asyncio.sleep(1)
     adding.cancel()
     with pytest.raises(asyncio.CancelledError):
         await adding
-    assert not any((brain.settings.home / "spool").rglob("*"))
+    assert not any(unpacked.rglob("*"))
 
 
 @pytest.mark.parametrize("copy", [False, True])
