@@ -86,8 +86,11 @@ def is_garbage(text: str) -> bool:
     solid = "".join(words)
     if not solid:
         return False
-    ids = sum(len(found.replace(" ", "")) for found in _GLYPH_IDS.findall(text))
-    if ids > 0.3 * len(solid) or len(_ODD.findall(solid)) > 0.15 * len(solid):
+    if "(cid:" in text or text.count("/") > 2:
+        ids = sum(len(found.replace(" ", "")) for found in _GLYPH_IDS.findall(text))
+        if ids > 0.3 * len(solid):
+            return True
+    if len(_ODD.findall(solid)) > 0.15 * len(solid):
         return True
     if len(solid) > 4 * len(words):
         return False  # words of a usual length
@@ -243,13 +246,15 @@ def _blocks(lines: Sequence[TextLine]) -> list[list[TextLine]]:
 def _follows(above: TextLine, line: TextLine, leading: float) -> bool:
     if not above.height or not line.height:
         return not above.height and not line.height
-    height = max(above.height, line.height)
+    height, less = above.height, line.height
+    if less > height:
+        height, less = less, height
     drop = above.base - line.base
     if abs(drop) < 0.5 * height:
         return True  # a piece of the same row
     if drop < 0 or drop > 1.8 * height or (leading > 0.5 * height and drop > 1.3 * leading):
         return False
-    if min(above.height, line.height) < 0.8 * height or (above.bold and not line.bold):
+    if less < 0.8 * height or (above.bold and not line.bold):
         return False
     return line.left < above.right + height and line.right > above.left - height
 
@@ -258,12 +263,13 @@ def _is_running(block: Sequence[TextLine]) -> bool:
     """Running text: long lines of letters, set without gaps."""
     if len(block) < 2 or any(not line.height for line in block):
         return False
-    if statistics.median(len(line.text) for line in block) < 25:
+    if statistics.median([len(line.text) for line in block]) < 25:
         return False
-    if sum(line.gap > _CELL_GAP * line.height for line in block) > 0.3 * len(block):
+    if sum([line.gap > _CELL_GAP * line.height for line in block]) > 0.3 * len(block):
         return False  # rows of a table
-    usual = statistics.median(line.step for line in block)
-    gapped = sum(line.step > 1.35 * usual for line in block)
+    steps = [line.step for line in block]
+    usual = statistics.median(steps)
+    gapped = sum([step > 1.35 * usual for step in steps])
     text = "".join(line.text for line in block)
     digits = len(_DIGIT.findall(text))
     return gapped <= 0.2 * len(block) and digits < 0.2 * len(text) and usual < block[0].height
@@ -293,7 +299,7 @@ def _whole_rows(lines: Sequence[TextLine]) -> list[TextLine]:
 
 def _continues(before: TextLine, line: TextLine) -> bool:
     """Whether a piece stands to the right of the one before, in the same row."""
-    height = max(before.height, line.height)
+    height = before.height if before.height > line.height else line.height
     if not height or abs(before.base - line.base) > 0.4 * height:
         return False
     return line.left >= before.right - 0.5 * height

@@ -122,7 +122,7 @@ def _worth(lines: Sequence[TextLine], part: Sequence[int], gutter: float) -> flo
     for column in beside:
         wide = max(line.right for line in column) - min(line.left for line in column)
         fill = statistics.median(line.right - line.left for line in column) / max(wide, 1.0)
-        words = statistics.mean(line.text.count(" ") + 1 for line in column)
+        words = sum(line.text.count(" ") + 1 for line in column) / len(column)
         letters = sum(map(str.isalpha, "".join(line.text for line in column)))
         spelt = letters / max(1, sum(len(line.text) for line in column))
         if by_rows and (words < _PROSE_WORDS + 1 or fill < 0.6 or spelt < 0.6):

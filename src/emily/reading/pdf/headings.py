@@ -25,9 +25,11 @@ class Fonts:
     def __init__(self) -> None:
         self._sizes: Counter[float] = Counter()
         self._bold = self._all = 0
+        self._body: float | None = None
 
     def learn(self, lines: Iterable[TextLine]) -> None:
         """Take the lines of a page into account."""
+        self._body = None
         for line in lines:
             if line.size:
                 length = len(line.text)
@@ -38,7 +40,10 @@ class Fonts:
     @property
     def body(self) -> float:
         """Size of most of the text, points; 0 where none is known."""
-        return max(self._sizes, key=lambda size: (self._sizes[size], -size), default=0.0)
+        if self._body is None:
+            most = max(self._sizes.values(), default=0)
+            self._body = min((size for size, n in self._sizes.items() if n == most), default=0.0)
+        return self._body
 
     def level(self, block: Sequence[TextLine]) -> int:
         """The level of the heading that a block of lines is, 1 to 4; 0 if it is none."""

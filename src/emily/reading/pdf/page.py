@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 
 from emily.reading.layout import TextLine, paragraphs, vocabulary
 from emily.reading.pages import Table
+from emily.reading.pdf.aligned import aligned_tables
 from emily.reading.pdf.columns import regions
 from emily.reading.pdf.headings import Fonts
 from emily.reading.pdf.pictures import Shown
+from emily.reading.pdf.ruled import ruled_tables
 from emily.reading.pdf.rules import Drawn
-from emily.reading.pdf.tables import Grid, aligned_tables, ruled_tables
+from emily.reading.pdf.tables import Grid
 from emily.reading.pdf.text import Segments
 from emily.reading.tables import markdown_table
 
@@ -163,9 +165,12 @@ def _side_by_side(lines: Sequence[TextLine]) -> bool:
     for line in lines:
         if line.height:
             place = round((line.base + line.height / 2) / 3)
-            beside += not seen.isdisjoint((place - 1, place, place + 1))
+            if place in seen or place - 1 in seen or place + 1 in seen:
+                beside += 1
+                if beside > 1:
+                    return True
             seen.add(place)
-    return beside > 1
+    return False
 
 
 def _with_tables(

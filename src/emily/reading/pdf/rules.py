@@ -118,9 +118,9 @@ def _listed(
     text, path = raw.FPDF_PAGEOBJ_TEXT, raw.FPDF_PAGEOBJ_PATH
     if kinds.count(text) == len(kinds):
         return []
-    _paths([item for item, kind in zip(items, kinds, strict=True) if kind == path], outer, lines)
-    rest = [pair for pair in zip(items, kinds, strict=True) if pair[1] not in (text, path)]
-    return rest[::-1]
+    beside = [at for at, kind in enumerate(kinds) if kind != text]
+    _paths([items[at] for at in beside if kinds[at] == path], outer, lines)
+    return [(items[at], kinds[at]) for at in reversed(beside) if kinds[at] != path]
 
 
 def _made(

@@ -254,7 +254,7 @@ class Layer:
         length = _font(self._handle, at, _NAME_AT, _NAME, _FLAGS_AT)
         if _FLAGS.value & _FORCE_BOLD:
             return True
-        return _names_bold(_NAME_BUFFER[: max(0, min(length, _NAME) - 1)])
+        return _names_bold(_NAME_BUFFER.raw[: max(0, min(length, _NAME) - 1)])
 
 
 @lru_cache(maxsize=1024)
