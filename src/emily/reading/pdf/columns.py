@@ -75,10 +75,10 @@ def _gutter(lines: Sequence[TextLine], part: Sequence[int]) -> float | None:
     width = int(end - start) + 2
     if width < 60:
         return None
-    covered = np.zeros(width + 1, int)
-    np.add.at(covered, np.clip((left - start).astype(int), 0, width), 1)
-    np.add.at(covered, np.clip((right - start).astype(int) + 1, 0, width), -1)
-    covered = covered.cumsum()[:width]
+    begins = np.minimum((left - start).astype(int), width)
+    stops = np.minimum(np.maximum((right - start).astype(int) + 1, 0), width)
+    covered = np.bincount(begins, minlength=width)[:width]
+    covered = (covered - np.bincount(stops, minlength=width)[:width]).cumsum()
     low, high = int(0.1 * width), int(0.9 * width)
     usual = statistics.median(line.height for line in placed)
     least = 0.5 * usual

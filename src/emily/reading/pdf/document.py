@@ -13,7 +13,7 @@ import pypdfium2.raw
 
 from emily.errors import PasswordRequired, ReadingError
 from emily.reading.layout import is_garbage
-from emily.reading.ocr.image import has_ink, ocr_page
+from emily.reading.ocr.image import ocr_page
 from emily.reading.pages import Page
 from emily.reading.pdf.annotations import typed_text
 from emily.reading.pdf.facts import attached, facts, title
@@ -210,11 +210,9 @@ class _Pages:
             if solid:
                 return self._text(number, laid, warning)
             return _Waiting(Page(number, "", "unread", warning=warning))
-        if not has_ink(image):
-            if solid:
-                return self._text(number, laid)
-            return _Waiting(Page(number, "", "blank"))
         read = ocr_page(number, lambda: image, self._source)
+        if solid and read.route == "blank":
+            return self._text(number, laid)
         if not solid or len("".join(read.text.split())) > better * solid:
             return _Waiting(read)
         return self._text(number, laid, read.warning if read.route == "unread" else None)

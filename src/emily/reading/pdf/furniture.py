@@ -148,7 +148,10 @@ class Furniture:
         """Numbers of a page's stretches of lines that an earlier page shows as well."""
         left_out: set[int] = set()
         for edge in found:
-            alike = [mark for mark in self._seen[edge.shape] if _same(mark, edge, page)]
+            marks = self._seen[edge.shape]
+            if len(marks) < 2:
+                continue
+            alike = [mark for mark in marks if _same(mark, edge, page)]
             near = {mark.page for mark in alike if abs(mark.page - page) <= 2 * AHEAD} | {page}
             if any(mark.page < page for mark in alike) and len(near) >= _ALIKE:
                 left_out.update(edge.lines)
@@ -161,7 +164,9 @@ def _same(mark: _Mark, edge: Edge, page: int) -> bool:
         return False
     if len(mark.numbers) != len(edge.numbers):
         return False
+    if not mark.numbers:
+        return True
     moved = [a - b for a, b in zip(edge.numbers, mark.numbers, strict=True)]
     return all(by == 0 for by in moved[1:]) and (
-        not moved or moved[0] == page - mark.page or (moved[0] == 0 and edge.shape != "#")
+        moved[0] == page - mark.page or (moved[0] == 0 and edge.shape != "#")
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,9 @@ def ruled_tables(found: Segments, on_page: Drawn) -> list[Grid]:
     if max(len(level), len(upright)) > _MOST_LINES:
         return []
     grids = []
+    middles = (found.boxes[:, :2] + found.boxes[:, 2:]) / 2
     for rows, columns in _components(level, upright):
-        grid = _ruled(found, level[rows], upright[columns])
+        grid = _ruled(found, middles, level[rows], upright[columns])
         if grid is not None:
             grids.append(grid)
     grids.sort(key=lambda grid: -len(grid.lines))
@@ -80,7 +82,7 @@ def _components(
         & (upright[None, :, 1] <= level[:, None, 0] + _NEAR)
         & (upright[None, :, 2] >= level[:, None, 0] - _NEAR)
     )
-    unseen = meets.any(1)
+    unseen = np.asarray(meets.any(1))
     found = []
     for start in np.flatnonzero(unseen).tolist():
         if not unseen[start]:
@@ -114,15 +116,17 @@ def _places(values: NDArray[np.float64], *ends: float) -> list[float]:
 
 
 def _ruled(
-    found: Segments, level: NDArray[np.float64], upright: NDArray[np.float64]
+    found: Segments,
+    middles: NDArray[np.floating[Any]],
+    level: NDArray[np.float64],
+    upright: NDArray[np.float64],
 ) -> Grid | None:
     xs = _places(upright[:, 0], float(level[:, 1].min()), float(level[:, 2].max()))
     ys = _places(level[:, 0], float(upright[:, 1].min()), float(upright[:, 2].max()))
     across, down = len(xs) - 1, len(ys) - 1
     if across < 2 or down < 1 or across * down > _MOST_CELLS:
         return None
-    middle_x = (found.boxes[:, 0] + found.boxes[:, 2]) / 2
-    middle_y = (found.boxes[:, 1] + found.boxes[:, 3]) / 2
+    middle_x, middle_y = middles[:, 0], middles[:, 1]
     inside = (middle_x > xs[0]) & (middle_x < xs[-1]) & (middle_y > ys[0]) & (middle_y < ys[-1])
     if inside.sum() < 4:
         return None
