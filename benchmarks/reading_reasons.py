@@ -18,6 +18,8 @@ REASONS: dict[str, tuple[str, ...]] = {
     ),
     "Emily shows more than the text: labels, alternative texts, counted numbers, zones of times": (
         "unit_test_formatting.docx",
+        "wiki_duck.html",
+        "test_wikipedia.html",
         "xlsx_comments.xlsx",
         "test-iso-8601-date.eml",
         "rtf/footnote.rtf",
@@ -44,8 +46,6 @@ REASONS: dict[str, tuple[str, ...]] = {
     ),
     "Emily leaves out on purpose: hidden text, navigation, what repeats": (
         "hiddenTextByStyle.odt",
-        "wiki_duck.html",
-        "test_wikipedia.html",
         "test_rss.xml",
         "elife-56337.txt",
     ),
