@@ -18,6 +18,7 @@ REASONS: dict[str, tuple[str, ...]] = {
     ),
     "Emily shows more than the text: labels, alternative texts, counted numbers, zones of times": (
         "unit_test_formatting.docx",
+        "language-docs/eng_spa_mult.xml",
         "wiki_duck.html",
         "test_wikipedia.html",
         "xlsx_comments.xlsx",
