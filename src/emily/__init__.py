@@ -10,9 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from emily.brain import Brain, Progress
+    from emily.brain import Brain, Filters, Progress, parse_filters
 
-__all__ = ["Brain", "Progress"]
+__all__ = ["Brain", "Filters", "Progress", "parse_filters"]
 
 
 def __getattr__(name: str) -> Any:

@@ -216,7 +216,9 @@ class DocumentInfoPart(DocumentPart):
     warnings: Annotated[list[str], "What of it was not read, and why."]
     author: Annotated[str | None, "Who wrote it, by its own properties."]
     date: Annotated[str | None, "Its own date, ISO 8601; `null` where none is known."]
-    date_source: Annotated[str | None, "Where the date was found: `header`, `metadata` or `text`."]
+    date_source: Annotated[
+        str | None, "Where the date was found: `header`, `metadata`, `name` or `text`."
+    ]
     correspondents: Annotated[list[CorrespondentPart], "Who it is from and to."]
     parent: Annotated[int | None, "Id of the document that it lies inside of, if any."]
 
@@ -268,7 +270,9 @@ class InspectOutput(Output):
     title: Annotated[str | None, "The title that the file gives itself."]
     author: Annotated[str | None, "Who wrote it, by its own properties."]
     date: Annotated[str | None, "Its own date, ISO 8601."]
-    date_source: Annotated[str | None, "Where the date was found: `header`, `metadata` or `text`."]
+    date_source: Annotated[
+        str | None, "Where the date was found: `header`, `metadata`, `name` or `text`."
+    ]
     correspondents: Annotated[list[CorrespondentPart], "Who it is from and to."]
     warnings: Annotated[list[str], "What of it was not read, and why."]
     parts: Annotated[list[str], "Names of the files inside of it."]

@@ -77,8 +77,9 @@ def remove(
 ) -> None:
     """Forget a document whole.
 
-    Its text, its index and Emily's copy of the file go. Your own file stays where it is. Without
-    a terminal to ask on, --yes is needed.
+    Its text, its index and Emily's copy of the file go, and with a mail or an archive the
+    documents inside of it that are kept nowhere else. Your own file stays where it is. Without a
+    terminal to ask on, --yes is needed.
     """
     session = session_of(context)
     target: str | int = document
@@ -87,9 +88,12 @@ def remove(
             raise InputError(
                 f"Removing {document!r} needs --yes where there is no terminal to ask on."
             )
-        info = session.run(lambda brain: brain.show(document)).info
+        detail = session.run(lambda brain: brain.show(document))
+        info = detail.info
         target = info.id
-        if not _confirmed(f"Forget document {info.id}, {one_line(info.name)}?"):
+        noun = "document" if len(detail.parts) == 1 else "documents"
+        inside = f", and the {len(detail.parts)} {noun} inside of it" if detail.parts else ""
+        if not _confirmed(f"Forget document {info.id}, {one_line(info.name)}{inside}?"):
             raise InputError("Nothing was removed.")
     removed = session.run(lambda brain: brain.remove(target))
     if as_json:

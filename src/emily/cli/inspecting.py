@@ -11,7 +11,7 @@ import typer
 from emily.cli.passwords import AskPassword, PasswordFile, given_passwords
 from emily.cli.plain import one_line, plain
 from emily.cli.session import AsJson, guarded, say_json, session_of
-from emily.errors import InputError
+from emily.errors import InputError, PasswordRequired, ReadingError
 
 if TYPE_CHECKING:
     from emily.reading.pages import Facts, Reading
@@ -42,7 +42,15 @@ def inspect(
     if not file or path.is_dir():
         raise InputError(f"{file!r} is not a file. Give the path of one file.")
     passwords = given_passwords(session, password, password_file)
-    reading = session.inspect(path, passwords)
+    try:
+        reading = session.inspect(path, passwords)
+    except PasswordRequired as error:
+        tried = f"; none of the {len(passwords)} given fits" if passwords else ""
+        raise PasswordRequired(
+            f"{path} is not read: {error}{tried}. Give it with --password or --password-file PATH."
+        ) from None
+    except ReadingError as error:
+        raise type(error)(f"{path} is not read: {error}") from None
     if as_json:
         from emily.cli.contract import inspect_output
 

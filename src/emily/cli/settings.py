@@ -98,7 +98,10 @@ def _bounds(field: FieldInfo) -> Iterator[str]:
         yield "true or false"
     unit = " values" if get_origin(field.annotation) is tuple else ""
     low, high = _limit(field, "ge", "min_length"), _limit(field, "le", "max_length")
-    if low is not None or high is not None:
+    if field.annotation is str or (high is None and low is not None):
+        if low:
+            yield f"at least {low} character{'s' if low > 1 else ''}"
+    elif low is not None or high is not None:
         yield f"{'' if low is None else low} to {'' if high is None else high}{unit}"
 
 

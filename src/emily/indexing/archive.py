@@ -245,6 +245,7 @@ class Archive:
             "file_sha256": file.sha256,
             "text_sha256": text_sha256,
             "path": file.stored_path,
+            "passwords": file.passwords,
             "fingerprint": self._fingerprint,
             **self._model.parameters,
         }

@@ -37,7 +37,7 @@ class DocumentInfo:
         warnings: what of it was not read.
         author: who wrote it, by its own properties.
         date: its own date, not that of the file.
-        date_source: where that was found: ``header``, ``metadata`` or ``text``.
+        date_source: where that was found: ``header``, ``metadata``, ``name`` or ``text``.
         correspondents: who it is from and to.
         parent: id of the document that it lies inside of, ``None`` for a file of its own.
     """

@@ -22,7 +22,7 @@ __all__ = ["correspondents_in", "document_facts"]
 _NAMED_BY_TEXT: Final = 2
 """From this strength of ``document_date`` on, the text itself says which date is its own."""
 
-_FROM_NAME: Final[DateSource] = "metadata"  # a file's name is one of its properties
+_FROM_NAME: Final[DateSource] = "name"
 _TOP_LINES: Final = 40
 _MOST_CHARACTERS: Final = 6_000
 _MOST_PEOPLE: Final = 50
@@ -74,7 +74,7 @@ def document_facts(facts: Facts, text: str, language: str | None, name: str) -> 
 
     Returns:
         the same, with the date and the correspondents filled in where the text or the name
-        tells them; everything else as it was. A date in a name counts as one of the properties.
+        tells them; everything else as it was.
     """
     if facts.date is None or facts.date_source != "header":
         facts = _dated(facts, text, language, name)

@@ -53,6 +53,7 @@ class FileFacts:
         facts: author, date, correspondents.
         enclosure: its place in another file, or ``None`` for a file of its own.
         parts: how many files lie inside of it.
+        passwords: whether there are passwords to try on what of it was closed before.
     """
 
     path: Path
@@ -64,6 +65,7 @@ class FileFacts:
     facts: Facts = field(default_factory=Facts)
     enclosure: Enclosure | None = None
     parts: int = 0
+    passwords: bool = False
 
     @property
     def name(self) -> str:

@@ -116,7 +116,9 @@ class Intake:
             for _ in range(_LOOKS):
                 before = _state(path)
                 digest = await asyncio.to_thread(file_sha256, path)
-                facts = FileFacts(path, digest, before[0], enclosure=enclosure)
+                facts = FileFacts(
+                    path, digest, before[0], enclosure=enclosure, passwords=bool(self._passwords)
+                )
                 known = await self._known(facts)
                 if known is not None:
                     return known
@@ -253,8 +255,8 @@ class Intake:
                 self._originals.forget(file.sha256)
             return _duplicate(file, written.twin)
         missing = _not_read(opened.reading, prepared.failures)
-        parts = (*opened.reading.pages, *opened.reading.pictures)
-        whole = all(part.route != "unread" for part in parts)
+        routes = {page.route for page in opened.reading.pages}
+        routes |= {picture.route for picture in opened.reading.pictures}
         return FileOutcome(
             path=_shown(file),
             outcome=written.outcome,
@@ -262,7 +264,7 @@ class Intake:
             reason=missing,
             chunks=len(prepared.chunks),
             pages=len(text.pages),
-            state="read" if whole else "in part",
+            state="in part" if "unread" in routes else "read",
             inside=_inside(file),
         )
 
@@ -340,6 +342,7 @@ def _described(file: FileFacts, reading: Reading) -> FileFacts:
         facts=reading.facts,
         enclosure=file.enclosure,
         parts=len(reading.attachments),
+        passwords=file.passwords,
     )
 
 

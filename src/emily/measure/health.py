@@ -242,6 +242,8 @@ async def _vision(vision: VisionModel | None) -> Check:
         seen = await vision.read(as_png(golden_image()))
     except EmilyError as error:
         mend = 'start the server, or set vision = "none" in settings.toml'
+        if "allowed_servers" in str(error):
+            mend = 'add its name to allowed_servers in settings.toml, or set vision = "none"'
         return Check("vision", False, str(error), mend)
     if not is_golden(seen):
         return Check(

@@ -57,8 +57,9 @@ class _Server:
 
     @property
     def name(self) -> str:
-        """The model and its server."""
-        return f"{self._model} at {self._url}"
+        """The model and its server, without a password in its address."""
+        scheme, _, rest = self._url.partition("://")
+        return f"{self._model} at {scheme}://{rest.rpartition('@')[2]}"
 
     async def read(self, image: bytes) -> str:
         """What a picture shows; see ``emily.models.protocols.VisionModel``."""

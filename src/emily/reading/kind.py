@@ -88,6 +88,10 @@ _MAIL_HEADERS = frozenset(
     b"from to cc bcc subject date message-id received mime-version return-path reply-to sender "
     b"delivered-to content-type content-transfer-encoding in-reply-to references x-mailer".split()
 )
+# Of these a mail that a program wrote has at least one; a memo begins with To: and From: alone.
+_MAIL_SIGNS = frozenset(
+    b"subject date message-id received mime-version return-path content-type delivered-to".split()
+)
 _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])",
     re.IGNORECASE | re.DOTALL,
@@ -184,7 +188,7 @@ def _by_content(path: Path, head: bytes, suffix: str) -> str | None:
     if re.match(rb"[\s\xef\xbb\xbf]{0,64}%PDF-\d", head):
         return "pdf"
     for start, what in _SEEN:
-        if head.startswith(start) and (_is_binary(head) or start[:1] in b"{%"):
+        if head.startswith(start) and (_is_binary(head) or start[:1] in b"{%\x1f"):
             raise _unsupported(what)
     if head[4:8] == b"ftyp":
         if head[8:12].decode("latin-1") in _HEIF_BRANDS:
@@ -214,8 +218,10 @@ def _text_kind(path: Path, head: bytes, suffix: str) -> str:
         raise EmptyDocument("the file holds only blanks")
     hint = _BY_SUFFIX.get(suffix)
     start = _narrow(head)
-    mail = _mail_headers(start)
-    if mail >= 2 or (hint in {"eml", "mbox", "mhtml"} and mail >= 1):
+    headers = _mail_headers(start)
+    if (len(headers) >= 2 and headers & _MAIL_SIGNS) or (
+        hint in {"eml", "mbox", "mhtml"} and headers
+    ):
         return hint if hint in {"markdown", "csv", "html"} else _mail_kind(path, start, hint)
     if _HTML_START.match(start) and hint != "markdown":
         return "html"
@@ -248,8 +254,8 @@ def _read(path: Path) -> bytes:
         return file.read(_SEARCHED)
 
 
-def _mail_headers(head: bytes) -> int:
-    """How many different headers of mail the file begins with, before anything else."""
+def _mail_headers(head: bytes) -> set[bytes]:
+    """The different headers of mail that the file begins with, before anything else."""
     found: set[bytes] = set()
     for number, line in enumerate(head.split(b"\n", 200)[:200]):
         line = line.rstrip(b"\r")
@@ -261,7 +267,7 @@ def _mail_headers(head: bytes) -> int:
         if match is None:
             break
         found |= {match[1].lower()} & _MAIL_HEADERS
-    return len(found)
+    return found
 
 
 def _narrow(head: bytes) -> bytes:
@@ -360,7 +366,10 @@ def _ole_kind(path: Path) -> str:
 
 
 def _unsupported(what: str) -> UnsupportedKind:
-    return UnsupportedKind(f"the file is {what}. Kinds that are read: {', '.join(KINDS)}")
+    return UnsupportedKind(
+        f"the file is {what}, which is not read. Read are PDF, pictures, Office and OpenDocument "
+        "files, books, mail, web pages, text, data, invoices and ZIP archives."
+    )
 
 
 def _shown(suffix: str) -> str:

@@ -18,6 +18,7 @@ import psutil
 
 __all__ = [
     "ENCLOSED_RATIO",
+    "MOST_CALLS",
     "MOST_CHARACTERS",
     "MOST_ENCLOSED",
     "allow_cpu_seconds",
@@ -29,6 +30,9 @@ __all__ = [
 
 MOST_CHARACTERS = 32_000_000
 """Most text that one document may hold: about 16,000 full pages."""
+
+MOST_CALLS = 50
+"""Calls of the vision model for one document, pages and pictures together."""
 
 MOST_ENCLOSED = 100_000
 """Most files inside of one file: attachments, members of an archive, messages of a mailbox."""

@@ -30,9 +30,9 @@ Citation = Literal["pages", "lines", "none"]
 Role = Literal["from", "to", "cc", "seller", "buyer"]
 """What a correspondent is to a document."""
 
-DateSource = Literal["header", "metadata", "text"]
+DateSource = Literal["header", "metadata", "name", "text"]
 """Where a document's date was found: a header of mail or a field of an invoice, the file's own
-properties, or its text."""
+properties, the file's name, or its text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from emily.errors import LimitExceeded, ReadingError
 from emily.reading import frames
 from emily.reading.limits import (
     ENCLOSED_RATIO,
+    MOST_CALLS,
     MOST_CHARACTERS,
     MOST_ENCLOSED,
     resident_mb,
@@ -297,6 +298,7 @@ class _Talk:
         self._left = most_bytes
         self._begun = False
         self._places = 0
+        self._seen = 0
         self._waited = 0.0
         self._waits_since: float | None = None
         self.pages: list[Page] = []
@@ -356,6 +358,9 @@ class _Talk:
     async def _see(self, message: dict[str, Any]) -> None:
         if self._services is None:
             raise frames.FrameError("the worker asked for a vision model that it was not given")
+        self._seen += 1
+        if self._seen > MOST_CALLS:
+            raise frames.FrameError("the worker asked the vision model more often than it may")
         image = _bytes(message, "image")
         clock = asyncio.get_running_loop().time
         self._waits_since = clock()

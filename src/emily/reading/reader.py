@@ -226,9 +226,12 @@ def _reading(pages: list[Page], attachments: list[Attachment], done: dict[str, A
 def _why_empty(kind: str, pages: list[Page]) -> str:
     reasons = list(dict.fromkeys(page.warning for page in pages if page.warning))
     blank = sum(page.route == "blank" for page in pages)
-    text = f"no text was found in the {len(pages)} pages of this {kind}"
-    if blank:
-        text += f"; {blank} are blank"
+    if len(pages) == 1:
+        text = f"no text was found in this {kind}"
+        text += "; it is blank" if blank else ""
+    else:
+        text = f"no text was found in the {len(pages)} pages of this {kind}"
+        text += f"; {blank} {'is' if blank == 1 else 'are'} blank" if blank else ""
     if reasons:
         more = f" (and {len(reasons) - 3} more such pages)" if len(reasons) > 3 else ""
         text += ". " + " ".join(reasons[:3]) + more

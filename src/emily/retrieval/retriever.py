@@ -206,7 +206,14 @@ class Retriever:
             )
             notices.append(f"{undated:,} {what} left out by --from and --to.")
         if not found:
-            notices.append("No document meets the filters, so nothing was looked in.")
+            notices.append(
+                "No document meets the filters, so nothing was looked in: "
+                + ", ".join(
+                    f"--{name} {', '.join(value) if isinstance(value, list) else value}"
+                    for name, value in limits.filters.as_json().items()
+                )
+                + ". emily list shows date, type, language and path of each."
+            )
         return replace(limits, documents=found)
 
     async def _check_index(self, trace: Trace) -> tuple[int, int, int]:
@@ -354,7 +361,8 @@ class Retriever:
             )
             record["left_out"] = cut.left_out
         results = cut.results
-        notices += extent(ranked, passed, chosen, limits.asked, bar, cut)
+        if limits.documents != ():  # else nothing was looked in, and that is said
+            notices += extent(ranked, passed, chosen, limits.asked, bar, cut)
         with trace.stage("rendering"):
             text = render(results, notices)
         return Answer(query.text, results, tuple(notices), trace.timings_ms, trace.as_json(), text)

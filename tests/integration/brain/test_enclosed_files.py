@@ -303,3 +303,47 @@ async def test_filters_leave_out_what_does_not_meet_them(
             assert any("No document meets the filters" in notice for notice in answer.notices)
     dated = await brain.search("tetto", filters=parse_filters(since="2020"))
     assert any("no known date" in notice for notice in dated.notices)
+
+
+async def test_a_closed_attachment_is_opened_once_the_password_comes(
+    open_brain: OpenBrain, tmp_path: Path
+) -> None:
+    from reportlab.lib.pdfencrypt import StandardEncryption
+    from reportlab.pdfgen.canvas import Canvas
+
+    brain = await open_brain()
+    data = io.BytesIO()
+    canvas = Canvas(data, encrypt=StandardEncryption("s3cret", "owner", strength=128))
+    canvas.drawString(72, 700, "Il canone di affitto delle tegole.")
+    canvas.save()
+    path = tmp_path / "m.eml"
+    path.write_bytes(mail("Tetto", ("closed.pdf", data.getvalue())))
+    first = {file.path.name: file for file in (await brain.add([path])).files}
+    assert first["closed.pdf"].state == "needs a password"
+    assert (await brain.add([path])).counts() == {"unchanged": 1}
+    again = {file.path.name: file for file in (await brain.add([path], passwords=["s3cret"])).files}
+    assert (again["closed.pdf"].outcome, again["m.eml"].outcome) == ("added", "replaced")
+    assert not (await brain.show("m.eml")).info.warnings
+    assert (await brain.add([path])).counts() == {"unchanged": 1}
+    inside = await brain.add([path], passwords=["s3cret"])
+    assert inside.counts() == {"unchanged": 1}
+
+
+async def test_a_closed_file_that_did_not_change_needs_no_password_again(
+    open_brain: OpenBrain, tmp_path: Path, rows: Rows
+) -> None:
+    from reportlab.lib.pdfencrypt import StandardEncryption
+    from reportlab.pdfgen.canvas import Canvas
+
+    brain = await open_brain()
+    path = tmp_path / "closed.pdf"
+    canvas = Canvas(str(path), encrypt=StandardEncryption("s3cret", "owner", strength=128))
+    canvas.drawString(72, 700, "Il canone di affitto delle tegole.")
+    canvas.save()
+    assert (await brain.add([path], passwords=["s3cret"])).counts() == {"added": 1}
+    rows("UPDATE document SET fingerprint = 'old' RETURNING id")
+    (file,) = (await brain.add([path])).files
+    assert (file.outcome, file.reason) == (
+        "unchanged",
+        "It opens only with a password, so what was read before is kept.",
+    )

@@ -183,6 +183,7 @@ async def test_passwords_are_tried(reader: Reader, tmp_path: Path) -> None:
     ("body", "reason"),
     [
         ("send(type='see', image='AAAA')", "asked for a vision model that it was not given"),
+        ("for _ in range(60): send(type='see', image='AAAA')", "more often than it may"),
         ("send(type='known', sha256='zz')", "not hexadecimal"),
         ("send(type='enclosed', name=7)", "'name' is a int"),
         ("send(type='enclosed', name='a'); send(type='page')", "sent 'page' inside of a file"),
@@ -217,6 +218,7 @@ async def test_a_worker_that_was_taken_over_is_not_believed(
         seconds=20, memory_mb=512, file_mb=8, ocr=False, threads=1, spool=tmp_path / "spool",
         command=[sys.executable, str(script)],
     ) as reader:  # fmt: skip
+        services = Services(says="x") if "range(60)" in body else None
         with pytest.raises(FrameError, match=reason):
-            await reader.read(path)
+            await reader.read(path, services=services, sees=services is not None)
     assert list((tmp_path / "spool").iterdir()) == []

@@ -65,7 +65,10 @@ def test_inspect_of_what_cannot_be_read(terminal: Terminal, file: Path) -> None:
     terminal.brain.fails = PasswordRequired("the PDF opens only with a password")
     result = terminal.run("inspect", str(file))
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "emily: the PDF opens only with a password\n"
+    assert result.stderr == (
+        f"emily: {file} is not read: the PDF opens only with a password. Give it with --password "
+        "or --password-file PATH.\n"
+    )
 
 
 @pytest.mark.parametrize("command", ["add", "inspect"])

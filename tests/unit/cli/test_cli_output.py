@@ -260,7 +260,7 @@ def test_remove_asks_on_a_terminal(terminal: Terminal) -> None:
     terminal.answers = "n\n"
     result = terminal.run("remove", "lease.pdf")
     assert result.exit_code == 1
-    assert "Forget document 1, lease.pdf? [y/N]" in result.stderr
+    assert "Forget document 1, lease.pdf, and the 1 document inside of it? [y/N]" in result.stderr
     assert result.stderr.endswith("emily: Nothing was removed.\n")
     assert LEASE.id in terminal.brain.documents
     terminal.answers = "y\n"

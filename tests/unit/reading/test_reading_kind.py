@@ -65,6 +65,9 @@ PAGE = (
         ("a.eml", b"X-Odd : 1\n folded\nSubject : x\n\nbody", "eml", None),
         ("a", MAIL, "eml", None),
         ("a.txt", b"Subject: one header makes no mail\n\nbody", "text", None),
+        ("memo.txt", b"To: Ada\nFrom: Bruno\n3 September 2023\n\nDear Ada,", "text", None),
+        ("memo.txt", b"From: Bruno\nTo: Ada\nCc: Carla\n\nDear Ada,", "text", None),
+        ("memo.txt", b"From: Bruno\nTo: Ada\nDate: 3 Sep 2023\n\nDear Ada,", "eml", None),
         ("a.eml", b"just words", "text", "ends in .eml"),
         ("a.log", b"speci\0cation", "text", None),
         ("a.pdf", b"words, no PDF", "text", "ends in .pdf, but the content is text"),
@@ -156,7 +159,7 @@ def test_what_is_not_read_is_named(tmp_path: Path, content: bytes, seen: str) ->
     with pytest.raises(UnsupportedKind) as caught:
         detect(path)
     assert seen in str(caught.value)
-    assert "pdf, image, docx" in str(caught.value)
+    assert "Read are PDF, pictures, Office" in str(caught.value)
 
 
 def test_the_name_is_the_owners_not_that_of_the_copy(tmp_path: Path) -> None:

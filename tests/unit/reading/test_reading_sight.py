@@ -11,9 +11,10 @@ import pytest
 from PIL import Image, ImageDraw
 
 from emily.errors import ReadingError
+from emily.reading.limits import MOST_CALLS
 from emily.reading.ocr.image import recognised
 from emily.reading.ocr.lines import Line
-from emily.reading.ocr.sight import MOST_CALLS, Sight, is_flattened_table
+from emily.reading.ocr.sight import Sight, is_flattened_table
 from emily.reading.source import Source
 
 TABLE = "item     price     sum\nnail     12     24\nscrew     3     9"

@@ -7,15 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from emily.errors import ReadingError
+from emily.reading.limits import MOST_CALLS
 from emily.reading.ocr.golden import as_png
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["MOST_CALLS", "Sight", "SightUsedUp", "is_flattened_table"]
-
-MOST_CALLS = 50
-"""Calls of the vision model for one document, pages and pictures together."""
+__all__ = ["Sight", "SightUsedUp", "is_flattened_table"]
 
 _MOST_SIDE = 1600  # pixels of the longer side of what the model is sent
 _GAP = re.compile(r"\S {3,}\S")

@@ -204,6 +204,9 @@ class Container:
             text = " ".join((element.text or "").split())
             if text:
                 found.setdefault(local(element), text)
+        if _TEMPLATES & set(found.values()):
+            found.pop("lastModifiedBy", None)
+        found = {key: text for key, text in found.items() if text not in _TEMPLATES}
         saved = next(filter(None, (_date(found.get(key)) for key in ("modified", "created"))), None)
         facts = Facts(
             author=found.get("creator") or found.get("lastModifiedBy"),
@@ -211,6 +214,14 @@ class Container:
             date_source="metadata" if saved else None,
         )
         return found.get("title"), facts
+
+
+# What the templates of python-docx, python-pptx and openpyxl say: nobody wrote a file made of
+# them on that day, or is called so.
+_TEMPLATES = frozenset({
+    "2013-12-23T23:15:00Z", "2013-01-27T09:14:16Z", "2013-01-27T09:15:58Z", "python-docx",
+    "openpyxl",
+})  # fmt: skip
 
 
 def _date(text: str | None) -> dt.date | None:

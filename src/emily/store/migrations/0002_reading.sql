@@ -3,11 +3,13 @@
 ALTER TABLE document
     ADD COLUMN author         text,
     ADD COLUMN dated          date,   -- of the document, not of its file
-    ADD COLUMN date_source    text CHECK (date_source IN ('header', 'metadata', 'text')),
+    ADD COLUMN date_source    text CHECK (date_source IN ('header', 'metadata', 'name', 'text')),
     ADD COLUMN correspondents jsonb   NOT NULL DEFAULT '[]',  -- [role, name, address]
     ADD COLUMN message_id     text,
     ADD COLUMN thread         text,   -- message id of the first mail of its thread
     ADD COLUMN parts_open     integer NOT NULL DEFAULT 0;  -- files inside of it still to be taken in
+-- What an earlier version read lacks its facts and attachments: the next add reads it again.
+UPDATE document SET parts_open = 1;
 CREATE INDEX document_dated ON document (dated);
 CREATE INDEX document_kind ON document (kind);
 CREATE INDEX document_thread ON document (md5(thread));

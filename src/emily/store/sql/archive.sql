@@ -25,6 +25,9 @@ SELECT d.id, d.name,
        d.text_sha256 = %(text_sha256)s::bytea AS same_text,
        EXISTS (SELECT FROM source s WHERE s.document_id = d.id AND md5(s.path) = md5(%(path)s::text)) AS same_path,
        d.parts_open > 0
+       OR %(passwords)s::boolean
+          AND EXISTS (SELECT FROM unnest(d.warnings) w
+                      WHERE w LIKE '%% opens only with a password%%')
        OR EXISTS (SELECT FROM page p WHERE p.document_id = d.id AND p.route = 'unread')
        OR EXISTS (SELECT FROM source s JOIN page p ON p.document_id = s.document_id
                   WHERE s.parent_id = d.id AND p.route = 'unread')
@@ -183,7 +186,7 @@ ORDER BY d.id;
 SELECT d.id, d.name, d.kind, d.title, d.language, d.description, d.citation, d.bytes,
        d.warnings, d.added_at, d.author, d.dated, d.date_source, d.correspondents,
        char_length(d.text) AS characters,
-       (SELECT o.id FROM source s JOIN document o ON o.id = s.parent_id
+       (SELECT s.parent_id FROM source s
         WHERE s.document_id = d.id ORDER BY s.since, s.path LIMIT 1) AS parent,
        (SELECT array_agg(s.path ORDER BY s.since, s.path) FROM source s WHERE s.document_id = d.id) AS paths,
        (SELECT count(*) FROM page p WHERE p.document_id = d.id) AS pages,
