@@ -108,7 +108,11 @@ class Brain:
         self._preparer = Preparer(embedder, languages, settings)
         self._originals = Originals(settings.home / "originals")
         self._archive = Archive(
-            database, embedder.identity, self._preparer.fingerprint, embedder.embed_words
+            database,
+            embedder.identity,
+            self._preparer.fingerprint,
+            embedder.embed_words,
+            _reading_engine(settings),
         )
         self._catalogue = Catalogue(database)
         self._retriever = Retriever(

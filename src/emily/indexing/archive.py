@@ -36,7 +36,12 @@ class Archive:
     """Writes documents; one transaction each, one writer at a time."""
 
     def __init__(
-        self, database: Database, model: ModelIdentity, fingerprint: str, embed: EmbedWords
+        self,
+        database: Database,
+        model: ModelIdentity,
+        fingerprint: str,
+        embed: EmbedWords,
+        engine: str = "",
     ) -> None:
         """Bind to a database and to what documents are indexed with.
 
@@ -45,11 +50,13 @@ class Archive:
             model: the embedder whose vectors are written.
             fingerprint: the settings that prepared documents depend on.
             embed: gives the vectors of vocabulary words; called for new words only.
+            engine: what pictures are read by; what another left unread is read again.
         """
         self._database = database
         self._model = model
         self._fingerprint = fingerprint
         self._embed = embed
+        self._engine = engine
 
     async def twins(self, file: FileFacts, text_sha256: bytes | None = None) -> list[Twin]:
         """Documents that share the file's path, bytes or (where given) text."""
@@ -246,6 +253,7 @@ class Archive:
             "text_sha256": text_sha256,
             "path": file.stored_path,
             "passwords": file.passwords,
+            "engine": self._engine,
             "fingerprint": self._fingerprint,
             **self._model.parameters,
         }

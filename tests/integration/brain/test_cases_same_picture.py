@@ -97,3 +97,18 @@ async def test_a_picture_is_forgotten_with_its_last_document(
     await brain.remove("c.docx")
     await brain.add([word(folder / "d.docx", "Il contatore.", picture())])
     assert len(model.requests) == 2
+
+
+async def test_a_picture_that_was_not_read_is_read_once_something_can(
+    open_brain: OpenBrain, folder: Path, model: Server
+) -> None:
+    path = word(folder / "a.docx", "La caldaia perde acqua.", picture())
+    blind = await open_brain(ocr=False)
+    (added,) = (await blind.add([path])).files
+    assert (added.outcome, added.state) == ("added", "in part")
+    assert (await blind.add([path])).counts() == {"unchanged": 1}
+    seeing = await open_brain(ocr=False, vision="ollama", vision_url=model.url)
+    (again,) = (await seeing.add([path])).files
+    assert (again.outcome, again.state, len(model.requests)) == ("replaced", "read", 1)
+    assert (await seeing.add([path])).counts() == {"unchanged": 1}
+    assert (await seeing.search("plan cellar", threshold=0)).results

@@ -1,4 +1,4 @@
-"""What was filled into a PDF's form or typed onto its pages: no part of the text layer."""
+"""What was filled into a PDF's form, typed or remarked on its pages: beside the text layer."""
 
 from __future__ import annotations
 
@@ -17,10 +17,20 @@ _MOST_VALUE = 1 << 20  # bytes of one field
 _VALUE_FIELDS = frozenset(
     {raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX}
 )
+_TICKED = frozenset({raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON})
+_REMARKS = frozenset({
+    raw.FPDF_ANNOT_TEXT, raw.FPDF_ANNOT_HIGHLIGHT, raw.FPDF_ANNOT_UNDERLINE,
+    raw.FPDF_ANNOT_SQUIGGLY, raw.FPDF_ANNOT_STRIKEOUT, raw.FPDF_ANNOT_STAMP,
+    raw.FPDF_ANNOT_SQUARE, raw.FPDF_ANNOT_CIRCLE, raw.FPDF_ANNOT_LINE, raw.FPDF_ANNOT_POLYGON,
+    raw.FPDF_ANNOT_POLYLINE, raw.FPDF_ANNOT_INK, raw.FPDF_ANNOT_CARET,
+})  # fmt: skip
 
 
 def typed_text(document: Any, page: Any) -> list[str]:
-    """Lines of text for a page's filled form fields (``name: value``) and typed remarks.
+    """Lines of text for what stands on a page beside its text layer.
+
+    Filled form fields are ``name: value``, ticked ones ``name: [x]``; text typed onto the page is
+    itself; remarks are marked, ``Comment (author): …``.
 
     Args:
         document: a ``pypdfium2.PdfDocument``, its forms initialised before the page was loaded.
@@ -37,13 +47,32 @@ def typed_text(document: Any, page: Any) -> list[str]:
                 found.append(_field(document.formenv, note))
             elif kind == raw.FPDF_ANNOT_FREETEXT:
                 found.append(_text(raw.FPDFAnnot_GetStringValue, note, b"Contents"))
+            elif kind in _REMARKS:
+                found.append(_remark(note))
         finally:
             raw.FPDFPage_CloseAnnot(note)
     return [line for line in found if line]
 
 
+def _remark(note: Any) -> str:
+    text = _text(raw.FPDFAnnot_GetStringValue, note, b"Contents")
+    author = _text(raw.FPDFAnnot_GetStringValue, note, b"T")
+    if not text:
+        return ""
+    return f"Comment ({author}): {text}" if author else f"Comment: {text}"
+
+
 def _field(form: Any, note: Any) -> str:
-    if raw.FPDFAnnot_GetFormFieldType(form, note) not in _VALUE_FIELDS:
+    kind = raw.FPDFAnnot_GetFormFieldType(form, note)
+    if kind in _TICKED:
+        if not raw.FPDFAnnot_IsChecked(form, note):
+            return ""
+        name = _text(raw.FPDFAnnot_GetFormFieldName, form, note)
+        if kind == raw.FPDF_FORMFIELD_RADIOBUTTON:
+            value = _text(raw.FPDFAnnot_GetFormFieldExportValue, form, note)
+            return f"{name}: {value}" if name and value else ""
+        return f"{name}: [x]" if name else ""
+    if kind not in _VALUE_FIELDS:
         return ""
     value = _text(raw.FPDFAnnot_GetFormFieldValue, form, note)
     name = _text(raw.FPDFAnnot_GetFormFieldName, form, note) if value else ""

@@ -29,6 +29,9 @@ SELECT d.id, d.name,
           AND EXISTS (SELECT FROM unnest(d.warnings) w
                       WHERE w LIKE '%% opens only with a password%%')
        OR EXISTS (SELECT FROM page p WHERE p.document_id = d.id AND p.route = 'unread')
+       OR EXISTS (SELECT FROM document_picture g JOIN picture i ON i.sha256 = g.sha256
+                  WHERE g.document_id = d.id AND i.route = 'unread'
+                    AND i.engine <> %(engine)s::text)  -- another engine may read it
        OR EXISTS (SELECT FROM source s JOIN page p ON p.document_id = s.document_id
                   WHERE s.parent_id = d.id AND p.route = 'unread')
        OR EXISTS (SELECT FROM chunk c WHERE c.document_id = d.id
