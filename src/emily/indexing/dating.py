@@ -231,6 +231,8 @@ def _from_above(text: str, line_start: int, line_end: int, one: Found) -> str | 
         at = start - 1
     else:
         return None
+    if re.search(r":\s*\S", above) and "|" not in above and "\t" not in above:
+        return None  # "To: Peter Collins" is a label with its value, and none of what is below
     labels = _CELLS.split(above.strip().strip("|").strip())
     line = text[line_start:line_end].strip().strip("|").strip()
     shift = line_start + text[line_start:line_end].find(line)

@@ -130,3 +130,10 @@ def test_nothing_fails(text: str, language: str | None) -> None:
     for person in facts.correspondents:
         assert person.name or person.address
         assert "\n" not in person.name
+
+
+@pytest.mark.parametrize("addressed", ["To: Mr Peter Collins", "Attn: Ada Conti", "A: Paolo Blu"])
+def test_whom_a_letter_is_to_does_not_hide_its_date(addressed: str) -> None:
+    text = f"Marlow Solicitors\n22 Harbour Lane\n\n{addressed}\n\n3 September 2023\n\nDear all,"
+    found = document_facts(Facts(), text, "en", "letter.txt")
+    assert (found.date, found.date_source) == (dt.date(2023, 9, 3), "text")
