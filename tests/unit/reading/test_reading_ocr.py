@@ -52,7 +52,9 @@ def test_columns_of_running_text_are_read_one_after_the_other() -> None:
 
 
 def test_three_columns() -> None:
-    columns = [[line(f"c{c} {n}", 340 * c, 100 + 22 * n, 310) for n in range(7)] for c in range(3)]
+    columns = [
+        [line(f"col{c} {n}", 340 * c, 100 + 22 * n, 310) for n in range(7)] for c in range(3)
+    ]
     rows = [piece for row in zip(*columns, strict=True) for piece in row]
     text = page_text(rows).replace("\n\n", "\n").split("\n")
     assert text == [piece.text for column in columns for piece in column]
@@ -94,6 +96,18 @@ def test_cells_of_a_table_are_no_columns() -> None:
             for n in range(8)]  # fmt: skip
     text = page_text([item for row in rows for item in row])
     assert text.split("\n") == [f"item {n}   {n},00" for n in range(8)]
+
+
+@pytest.mark.parametrize("sum_", ["{n},90", "{n},90 A", "EUR {n}.90", "-{n},90 €"])
+def test_the_sums_of_a_receipt_stand_beside_their_items(sum_: str) -> None:
+    rows = [
+        (line(f"an item with a name {n}", 0, 100 + 22 * n, 300), line(sum_.format(n=n), 330,
+              100 + 22 * n, 60))
+        for n in range(8)
+    ]  # fmt: skip
+    text = page_text([item for row in rows for item in row])
+    assert len(text.split("\n")) == 8
+    assert all(sum_.format(n=n) in text.split("\n")[n] for n in range(8))
 
 
 @given(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 __all__ = ["Line", "confidence", "page_text"]
 
 _LEAST_COLUMN = 6  # lines on each side of a gutter
+_WORD = re.compile(r"\b(?!(?:EUR|USD|GBP|CHF)\b)[^\W\d_]{2}")  # two letters, codes of money aside
 _LEAST_WIDTH = 0.45  # of its room that a side's median line takes; the cells of a table take less
 _CELL_GAP = 1.0  # times the height of a line; a detector seldom parts the words of a line so far
 _FOOT_GAP = 0.45  # times its height that a foot keeps from what stands above; lines keep 0 to 0.3
@@ -146,7 +148,12 @@ def _gutter(lines: list[Line], depth: int) -> tuple[list[Line], float] | None:
 
 
 def _fills(side: list[Line], room: float, depth: int) -> bool:
-    """Whether lines are as wide as the room that they have, or are columns themselves."""
+    """Whether lines are as wide as the room that they have, or are columns themselves.
+
+    Figures without words are cells, such as the sums of a receipt, however little room they have.
+    """
+    if 2 * sum(_WORD.search(p.text) is None for p in side) > len(side):
+        return False
     if statistics.median(p.right - p.left for p in side) > _LEAST_WIDTH * room:
         return True
     return depth < _MOST_SPLITS and _gutter(side, depth + 1) is not None
