@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.public_data import PublicDocument, PublicSet
-from emily.indexing.archive import Archive, FileFacts
+from emily.indexing.archive import Archive
+from emily.indexing.files import FileFacts
 from emily.indexing.language import LanguageDetector
 from emily.indexing.normalise import fingerprint_text
 from emily.indexing.prepare import Preparer
