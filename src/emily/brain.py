@@ -221,7 +221,7 @@ class Brain:
             self._preparer,
             self._archive,
             self._originals,
-            ReadingServices(self._sight(), self._archive, _reading_engine(self.settings)),
+            ReadingServices(self._sight(), self._archive),
             passwords,
         )
         outcomes: list[FileOutcome] = []

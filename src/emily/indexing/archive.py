@@ -81,7 +81,6 @@ class Archive:
         text_sha256: bytes,
         prepared: PreparedDocument,
         pictures: Sequence[PictureReading] = (),
-        engine: str = "",
     ) -> Written:
         """Put a file in: as a new document, in place of the one at its path, or not at all.
 
@@ -91,7 +90,6 @@ class Archive:
             text_sha256: of the text without cosmetic differences, and of the files inside of it.
             prepared: what is derived from the text.
             pictures: that it holds.
-            engine: what these were read by.
 
         Safe against two adds at once: what is a duplicate is decided inside the transaction.
 
@@ -162,7 +160,7 @@ class Archive:
                 document = (await row(connection, "add_document", values))["id"]
             await _add_source(connection, file, document)
             await copy_pages(connection, document, text)
-            await write_pictures(connection, document, pictures, engine)
+            await write_pictures(connection, document, pictures, self._engine)
             await write_derived(connection, document, model_id, prepared, vectors, self._embed)
             await run(connection, "bump_revision")
             return Written(outcome, document, forgotten=forgotten)
@@ -237,10 +235,10 @@ class Archive:
 
         return await self._database.run(work, idempotent=True)
 
-    async def picture(self, sha256: bytes, engine: str) -> PictureReading | None:
+    async def picture(self, sha256: bytes) -> PictureReading | None:
         """What was read in a picture by the present engine, if it was."""
         found = await self._database.fetch_one(
-            "known_picture", {"sha256": sha256, "engine": engine}
+            "known_picture", {"sha256": sha256, "engine": self._engine}
         )
         if found is None:
             return None

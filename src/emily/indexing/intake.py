@@ -177,12 +177,11 @@ class Intake:
     async def finish(
         self, opened: Opened, outcome: FileOutcome, parts: Sequence[FileOutcome]
     ) -> FileOutcome:
-        """Note what came of the files inside of a file, and remove their bytes from the disk.
+        """Note what came of the files inside of a file.
 
         Returns:
             the outcome of the outer file, which names those that were not read.
         """
-        self.release(opened)
         if outcome.document is None or outcome.outcome not in {"added", "replaced"}:
             return outcome
         warnings = [
@@ -235,7 +234,7 @@ class Intake:
             return await self._failed(file, str(error))
         try:
             written = await self._archive.write(
-                file, text, digest, prepared, opened.reading.pictures, self._services.engine
+                file, text, digest, prepared, opened.reading.pictures
             )
         except StoreUnavailable:
             raise

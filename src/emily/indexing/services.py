@@ -20,15 +20,11 @@ class ReadingServices:
     Args:
         vision: reads what OCR cannot; ``None`` where none is configured.
         archive: that may hold a picture already; ``None`` for a file that is not added.
-        engine: what pictures are read by; what another one read is read again.
     """
 
-    def __init__(
-        self, vision: VisionModel | None, archive: Archive | None = None, engine: str = ""
-    ) -> None:
+    def __init__(self, vision: VisionModel | None, archive: Archive | None = None) -> None:
         self._vision = vision
         self._archive = archive
-        self.engine = engine
 
     @property
     def sees(self) -> bool:
@@ -37,7 +33,7 @@ class ReadingServices:
 
     async def known(self, sha256: bytes) -> PictureReading | None:
         """What the archive holds of a picture."""
-        return None if self._archive is None else await self._archive.picture(sha256, self.engine)
+        return None if self._archive is None else await self._archive.picture(sha256)
 
     async def see(self, image: bytes) -> str:
         """What the vision model reads in a picture.

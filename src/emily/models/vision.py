@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ _MOST_CHARACTERS = 60_000
 _CONNECT_SECONDS = 5.0
 
 
-class _Server:
+class _Server(ABC):
     """What both kinds of server have in common.
 
     Args:
@@ -100,14 +101,14 @@ class _Server:
                     raise ModelError(f"the vision model {self.name} repeats itself without end")
         return text.strip()
 
-    def _address(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _address(self) -> str: ...
 
-    def _body(self, image: bytes) -> dict[str, Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def _body(self, image: bytes) -> dict[str, Any]: ...
 
-    def _piece(self, message: dict[str, Any]) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _piece(self, message: dict[str, Any]) -> str: ...
 
 
 class OllamaVision(_Server):
