@@ -19,7 +19,7 @@ from openpyxl.drawing.image import Image as SheetImage
 from PIL import Image, ImageDraw
 
 from emily.errors import EmptyDocument, LimitExceeded, ReadingError
-from emily.reading.office import sheets
+from emily.reading.office import sheet_blocks, sheets
 from emily.reading.office.sheet_blocks import block_lines, blocks_of
 from emily.reading.office.sheet_cells import Row
 from emily.reading.office.sheets import read_xlsx
@@ -312,7 +312,7 @@ def test_the_row_cap_is_stated(
 def test_too_much_text_is_refused(
     tmp_path: Path, at: At, pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sheets, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(sheet_blocks, "MOST_CHARACTERS", 10)
     path = workbook(tmp_path, lambda book: book.active.append(["words " * 9]))
     with pytest.raises(LimitExceeded, match="more than 10 characters"):
         pages(read_xlsx(at(path)))

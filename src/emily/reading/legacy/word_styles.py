@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from emily.reading.legacy.word_records import flag, properties, u16, u32
+from emily.reading.numerals import letters, roman
 
 __all__ = ["LEVEL", "LIST", "Lists", "Styles"]
 
@@ -133,23 +134,12 @@ class Lists:
         count = listed.counts.get(level, self._start(listed, level))
         match listed.levels[min(level, len(listed.levels) - 1)].form:
             case 1 | 2 as form if 0 < count < 4000:
-                return _roman(count) if form == 1 else _roman(count).lower()
+                return roman(count) if form == 1 else roman(count).lower()
             case 3 | 4 as form if count > 0:
-                letter = chr(ord("a") + (count - 1) % 26) * min((count - 1) // 26 + 1, 20)
+                letter = letters(count)
                 return letter.upper() if form == 3 else letter
             case 22:
                 return f"{count:02d}"
             case 23 | 255:
                 return ""
         return str(count)
-
-
-def _roman(count: int) -> str:
-    digits = ""
-    for size, sign in (
-        (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"),
-        (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
-    ):  # fmt: skip
-        digits += sign * (count // size)
-        count %= size
-    return digits

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from itertools import islice
 
-from emily.errors import EmptyDocument, LimitExceeded, PasswordRequired, ReadingError
+from emily.errors import EmptyDocument, PasswordRequired
 from emily.reading.legacy.compound import Compound
 from emily.reading.legacy.xls import Sheet, Xls
 from emily.reading.legacy.xlsb import Xlsb
-from emily.reading.limits import MOST_CHARACTERS
 from emily.reading.office.encrypted import unlocked
 from emily.reading.office.ooxml import Container
-from emily.reading.office.sheet_blocks import block_lines, blocks_of
+from emily.reading.office.sheet_blocks import block_lines, blocks_of, sheet_pages
 from emily.reading.office.sheet_cells import Row
 from emily.reading.pages import Facts, Page, Table
 from emily.reading.source import Draft, Source
@@ -85,23 +84,11 @@ def _draft(
 
 
 def _pages(book: Xls | Xlsb, container: Container | None) -> Iterator[Page]:
-    left = MOST_CHARACTERS
     with container or nullcontext():
-        for number, sheet in enumerate(book.sheets, 1):
-            try:
-                page = _page(book, number, sheet)
-            except LimitExceeded:
-                raise
-            except ReadingError as error:
-                warning = f"Sheet {number} ({sheet.name}) is not read: {error}."
-                yield Page(number, "", "unread", warning=warning)
-                continue
-            left -= len(page.text)
-            if left < 0:
-                raise LimitExceeded(
-                    f"the workbook holds more than {MOST_CHARACTERS:,} characters of text"
-                )
-            yield page
+        yield from sheet_pages(
+            [sheet.name for sheet in book.sheets],
+            lambda number, _: _page(book, number, book.sheets[number - 1]),
+        )
 
 
 def _page(book: Xls | Xlsb, number: int, sheet: Sheet) -> Page:

@@ -3,17 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from emily.errors import LimitExceeded, ReadingError
+from emily.reading.limits import MOST_CHARACTERS
 from emily.reading.office.sheet_cells import Row
-from emily.reading.pages import Table
+from emily.reading.pages import Page, Table
 from emily.reading.tables import is_value, markdown_table
 
-__all__ = ["Block", "block_lines", "blocks_of"]
+__all__ = ["Block", "block_lines", "blocks_of", "sheet_pages"]
 
 _SPARSE_WIDTH = 40  # columns; narrower blocks are written with all of their empty cells
 _SPARSE_FILL = 0.2  # part of the cells that are filled; with less, the empty ones are left out
+
+
+def sheet_pages(names: Sequence[str], read: Callable[[int, str], Page]) -> Iterator[Page]:
+    """A page for each sheet; one that is broken is ``unread`` and stops no other.
+
+    Args:
+        names: of the sheets, in order.
+        read: gives the page of a sheet by its number, from 1, and its name.
+
+    Raises:
+        LimitExceeded: the workbook holds more text than is read.
+    """
+    left = MOST_CHARACTERS
+    for number, name in enumerate(names, 1):
+        try:
+            page = read(number, name)
+        except LimitExceeded:
+            raise
+        except ReadingError as error:
+            warning = f"Sheet {number} ({name}) is not read: {error}."
+            yield Page(number, "", "unread", warning=warning)
+            continue
+        left -= len(page.text)
+        if left < 0:
+            raise LimitExceeded(
+                f"the workbook holds more than {MOST_CHARACTERS:,} characters of text"
+            )
+        yield page
 
 
 @dataclass(slots=True)

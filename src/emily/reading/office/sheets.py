@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from emily.errors import EmptyDocument, LimitExceeded, ReadingError
+from emily.errors import EmptyDocument, LimitExceeded
 from emily.reading.limits import MOST_CHARACTERS
 from emily.reading.office.embedded import embedded_files, embedded_parts
 from emily.reading.office.ooxml import Container, attribute, local
-from emily.reading.office.sheet_blocks import Block, block_lines, blocks_of
+from emily.reading.office.sheet_blocks import Block, block_lines, blocks_of, sheet_pages
 from emily.reading.office.sheet_cells import Book, Row, rows_of
 from emily.reading.office.sheet_drawings import Floating, floating_of
 from emily.reading.pages import Page, Route, Table
@@ -66,23 +66,13 @@ def read_xlsx(source: Source) -> Draft:
 def _pages(
     container: Container, source: Source, book: Book, sheets: list[_Sheet], draft: Draft
 ) -> Iterator[Page]:
-    left = MOST_CHARACTERS
     with container:
-        for number, (name, path) in enumerate(sheets, 1):
-            try:
-                page = _page(container, source, book, number, name, path)
-            except LimitExceeded:
-                raise
-            except ReadingError as error:
-                warning = f"Sheet {number} ({name}) is not read: {error}."
-                yield Page(number, "", "unread", warning=warning)
-                continue
-            left -= len(page.text)
-            if left < 0:
-                raise LimitExceeded(
-                    f"the workbook holds more than {MOST_CHARACTERS:,} characters of text"
-                )
-            yield page
+        yield from sheet_pages(
+            [name for name, _ in sheets],
+            lambda number, name: _page(
+                container, source, book, number, name, sheets[number - 1][1]
+            ),
+        )
     if book.uncomputed:
         draft.warnings.append(
             f"{len(book.uncomputed)} sheets have formulas without a stored value, which are left "

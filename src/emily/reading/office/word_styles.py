@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from emily.reading.numerals import letters, roman
 from emily.reading.office.ooxml import attribute, local
 
 __all__ = ["Numbering", "Styles", "child", "value"]
@@ -260,10 +261,10 @@ def _label(shown: _Level, levels: dict[int, _Level], counts: dict[int, int]) -> 
 def _formatted(count: int, form: str) -> str:
     match form:
         case "lowerLetter" | "upperLetter" if count > 0:
-            letter = chr(ord("a") + (count - 1) % 26) * min((count - 1) // 26 + 1, 20)
+            letter = letters(count)
             return letter.upper() if form == "upperLetter" else letter
         case "lowerRoman" | "upperRoman" if 0 < count < 4000:
-            return _roman(count).lower() if form == "lowerRoman" else _roman(count)
+            return roman(count).lower() if form == "lowerRoman" else roman(count)
         case "decimalZero":
             return f"{count:02d}"
         case "none":
@@ -271,14 +272,3 @@ def _formatted(count: int, form: str) -> str:
         case "bullet":
             return ""
     return str(count)
-
-
-def _roman(count: int) -> str:
-    digits = ""
-    for size, sign in (
-        (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"),
-        (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
-    ):  # fmt: skip
-        digits += sign * (count // size)
-        count %= size
-    return digits

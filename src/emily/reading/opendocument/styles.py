@@ -6,16 +6,13 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
+from emily.reading.numerals import roman
 from emily.reading.office.ooxml import attribute, local
 from emily.reading.opendocument.package import number
 
 __all__ = ["Level", "Numbering", "Styles"]
 
 _MOST_PARENTS = 20  # of a style, one above the other
-_ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
-    (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +74,7 @@ def _written(value: int, form: str) -> str:
             letters = chr(97 + rest) + letters
         return letters.upper() if form == "A" else letters
     if form in {"i", "I"} and 0 < value < 4000:
-        roman = ""
-        for size, letters in _ROMAN:
-            times, value = divmod(value, size)
-            roman += letters * times
-        return roman.upper() if form == "I" else roman
+        return roman(value) if form == "I" else roman(value).lower()
     return str(value)
 
 
