@@ -35,6 +35,7 @@ __all__ = [
     "Fusion",
     "LexicalScore",
     "OcrEngine",
+    "PresetName",
     "Settings",
     "VisionApi",
     "home_folder",
@@ -45,6 +46,7 @@ __all__ = [
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
 LexicalScore = Literal["bm25", "lexemes"]
 Fusion = Literal["sum", "rrf"]
+PresetName = Literal["default"]
 OcrEngine = Literal["rapidocr", "tesseract", "apple"]
 VisionApi = Literal["none", "ollama", "openai"]
 
@@ -156,6 +158,9 @@ class Settings(BaseSettings):
     document_characters: int = _setting(
         10_000_000, "Longest text of a document, characters.", ge=1000, le=1_000_000_000
     )
+    preset: PresetName = _setting(
+        "default", "What a search does; the settings below stand above it where they are set."
+    )
     arm_size: int = _setting(20, "Candidates that each arm brings.", ge=1, le=1000)
     pool_size: int = _setting(20, "Candidates that go to the second stage.", ge=1, le=1000)
     lexical_score: LexicalScore = _setting(
@@ -171,6 +176,13 @@ class Settings(BaseSettings):
     result_limit: int = _setting(5, "Chunks chosen before grouping by document.", ge=1, le=100)
     widen: int = _setting(1, "Chunks by which a passage is widened on each side.", ge=0, le=5)
     ask_pool_size: int = _setting(60, "Candidates of a question to one document.", ge=1, le=1000)
+    query_log: bool = _setting(
+        True, "Keep your questions, with how each was answered, for emily doctor and emily eval."
+    )
+    query_log_days: int = _setting(365, "Days for which a question is kept.", ge=1, le=3650)
+    query_log_size: int = _setting(
+        10_000, "Most questions that are kept; older ones go first.", ge=100, le=1_000_000
+    )
     threads: int = _setting(2, "CPU threads that a model may use.", ge=1, le=64)
 
     @model_validator(mode="after")

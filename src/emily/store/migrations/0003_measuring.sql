@@ -24,6 +24,7 @@ CREATE TABLE query_log (
     options     jsonb       NOT NULL, -- limit, threshold and filters that were given
     preset      text        NOT NULL,
     model       text        NOT NULL,
+    archive     bigint      NOT NULL, -- documents that the archive held
     arms        jsonb       NOT NULL, -- name of an arm: how many chunks it brought
     terms       integer     NOT NULL, -- groups of terms that the lexical arm looked for
     candidates  integer     NOT NULL, -- chunks that the second stage scored
