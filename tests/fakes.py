@@ -37,6 +37,7 @@ class WordsEmbedder:
 
     def __init__(self, name: str = "words", *, dimension: int = _DIMENSION) -> None:
         self.identity = ModelIdentity(name, "1", dimension)
+        self.words_identity = self.identity
         self.down = False
         self.broken: set[str] = set()
         self.calls: list[str] = []

@@ -45,15 +45,18 @@ class EmbedderContract:
         assert 0 <= embedder.reserved < embedder.max_tokens
 
     def test_vectors_have_length_one(self, embedder: Embedder) -> None:
-        for vectors in (embedder.embed_queries(TEXTS), embedder.embed_words(TEXTS)):
+        for vectors, identity in (
+            (embedder.embed_queries(TEXTS), embedder.identity),
+            (embedder.embed_words(TEXTS), embedder.words_identity),
+        ):
             assert vectors.dtype == np.float32
-            assert vectors.shape == (len(TEXTS), embedder.identity.dimension)
+            assert vectors.shape == (len(TEXTS), identity.dimension)
             np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3)
 
     def test_no_text_gives_no_vector(self, embedder: Embedder) -> None:
         empty = (0, embedder.identity.dimension)
         assert embedder.embed_queries([]).shape == empty
-        assert embedder.embed_words([]).shape == empty
+        assert embedder.embed_words([]).shape == (0, embedder.words_identity.dimension)
         assert embedder.embed_parts([]) == []
         assert embedder.rarity([]).shape == (0,)
 

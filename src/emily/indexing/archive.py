@@ -42,6 +42,7 @@ class Archive:
         fingerprint: str,
         embed: EmbedWords,
         engine: str = "",
+        words_model: ModelIdentity | None = None,
     ) -> None:
         """Bind to a database and to what documents are indexed with.
 
@@ -51,12 +52,14 @@ class Archive:
             fingerprint: the settings that prepared documents depend on.
             embed: gives the vectors of vocabulary words; called for new words only.
             engine: what pictures are read by; what another left unread is read again.
+            words_model: whose vectors ``embed`` gives; ``None`` for ``model``.
         """
         self._database = database
         self._model = model
         self._fingerprint = fingerprint
         self._embed = embed
         self._engine = engine
+        self._words_model = words_model or model
 
     async def twins(self, file: FileFacts, text_sha256: bytes | None = None) -> list[Twin]:
         """Documents that share the file's path, bytes or (where given) text."""
@@ -161,7 +164,8 @@ class Archive:
             await _add_source(connection, file, document)
             await copy_pages(connection, document, text)
             await write_pictures(connection, document, pictures, self._engine)
-            await write_derived(connection, document, model_id, prepared, vectors, self._embed)
+            words_model = await self._words_model_id(connection)
+            await write_derived(connection, document, words_model, prepared, vectors, self._embed)
             await run(connection, "bump_revision")
             return Written(outcome, document, forgotten=forgotten)
 
@@ -187,7 +191,8 @@ class Archive:
             if await cursor.fetchone() is None:
                 return False
             await forget_derived(connection, document, pages=False)
-            await write_derived(connection, document, model_id, prepared, vectors, self._embed)
+            words_model = await self._words_model_id(connection)
+            await write_derived(connection, document, words_model, prepared, vectors, self._embed)
             await run(connection, "bump_revision")
             return True
 
@@ -281,9 +286,14 @@ class Archive:
     async def _word_vectors(self, prepared: PreparedDocument) -> dict[str, Vector]:
         """Vectors of the words that the vocabulary lacks; computed before the lock is taken."""
         async with self._database.transaction() as connection:
-            model = await row(connection, "register_model", self._model.parameters)
-            surfaces = await missing_words(connection, model["id"], prepared)
+            words_model = await self._words_model_id(connection)
+            surfaces = await missing_words(connection, words_model, prepared)
         return await asyncio.to_thread(embed_words, self._embed, surfaces)
+
+    async def _words_model_id(self, connection: Connection) -> int:
+        found = await row(connection, "register_model", self._words_model.parameters)
+        identity: int = found["id"]
+        return identity
 
 
 def _half(vector: Vector | None) -> HalfVector | None:

@@ -82,7 +82,7 @@ async def write_derived(
     Args:
         connection: inside the writing transaction, which holds the archive's lock.
         document: its id.
-        model_id: the model whose vectors are written.
+        model_id: the model whose vectors of words are written.
         prepared: what was computed of it.
         vectors: vectors of words that the vocabulary lacked when it was looked at.
         embed: gives those that it lacks by now.

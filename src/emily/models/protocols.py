@@ -66,6 +66,11 @@ class Embedder(Protocol):
         ...
 
     @property
+    def words_identity(self) -> ModelIdentity:
+        """The model behind ``embed_words``; a server's model leaves words to the bundled one."""
+        ...
+
+    @property
     def max_tokens(self) -> int:
         """Longest input in tokens, markers included."""
         ...
@@ -88,7 +93,7 @@ class Embedder(Protocol):
         ...
 
     def embed_words(self, words: Sequence[str]) -> Matrix:
-        """Vectors of single words of the vocabulary, ``(n, dimension)``."""
+        """Vectors of single words of the vocabulary, ``(n, words_identity.dimension)``."""
         ...
 
     def rarity(self, words: Sequence[str]) -> NDArray[np.float32]:

@@ -49,6 +49,7 @@ class UseEmbedder:
     """The bundled embedder; loads on first use, once, whatever the number of threads."""
 
     identity = ModelIdentity(name="use-multilingual-v3", profile="parts-1", dimension=DIMENSION)
+    words_identity = identity
     max_tokens = _MAX_TOKENS
     reserved = _RESERVED
 
