@@ -12,11 +12,12 @@ async with Brain.open() as brain:
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from emily.errors import EmilyError, StoreError
 from emily.indexing.archive import Archive
@@ -30,13 +31,17 @@ from emily.indexing.report import AddReport, FileOutcome
 from emily.indexing.services import ReadingServices
 from emily.indexing.text import DocumentText, PageSpan, TableSpan
 from emily.measure.health import Check, Status, examine, examine_without_database, take_stock
+from emily.measure.query_log import QueryKind, QueryLog, entry_of
+from emily.measure.watch import Watch
 from emily.models import Embedder, UseEmbedder, VisionModel
 from emily.reading.walk import refuse_empty, walk
 from emily.retrieval.answer import Answer
 from emily.retrieval.filters import Filters, parse_filters
+from emily.retrieval.presets import presets
 from emily.retrieval.retriever import Retriever
 from emily.settings import Settings, load_settings, private_folder
 from emily.store import Database
+from emily.store.alerts import Alerts
 
 if TYPE_CHECKING:
     from emily.reading.pages import Reading
@@ -54,6 +59,7 @@ __all__ = [
     "Progress",
     "Status",
     "parse_filters",
+    "presets",
 ]
 
 # Files that were read and wait to be embedded; more would only hold their text in memory.
@@ -113,11 +119,16 @@ class Brain:
             self._preparer.fingerprint,
             embedder.embed_words,
             _reading_engine(settings),
+            embedder.words_identity,
         )
         self._catalogue = Catalogue(database)
         self._retriever = Retriever(
             database, embedder, languages, settings, self._preparer.fingerprint
         )
+        self.alerts = Alerts(database)
+        self.queries = QueryLog(database, settings)
+        self._watch = Watch(self.queries, self.alerts, self._standing_checks)
+        self._answered = False  # a question; the first one waits for models to load
 
     @classmethod
     @asynccontextmanager
@@ -285,6 +296,8 @@ class Brain:
         limit: int | None = None,
         threshold: float | None = None,
         filters: Filters | None = None,
+        preset: str | None = None,
+        log: bool = True,
     ) -> Answer:
         """Search the whole archive, or a part of it.
 
@@ -293,13 +306,22 @@ class Brain:
             limit: most chunks to choose, before they are grouped by document.
             threshold: least probability of a passage, 0 to 1, instead of the setting's.
             filters: which documents to look in, see ``parse_filters``.
+            preset: what the search does, see ``presets``; the setting ``preset`` by default.
+            log: whether it is a question of the owner's, for the query log; a measurement's is
+                not.
 
         Raises:
-            InputError: the question is empty or the limit out of bounds.
+            InputError: the question is empty, the limit out of bounds, or there is no such
+                preset.
             ModelMismatch: the index was made by another model.
             StoreUnavailable: the database cannot be reached.
         """
-        return await self._retriever.search(query, limit, threshold, filters or Filters())
+        started = time.perf_counter()
+        answer = await self._retriever.search(query, limit, threshold, filters or Filters(), preset)
+        if log:
+            given = {"limit": limit, "threshold": threshold, "filters": filters}
+            self._note(answer, "search", started, **given)
+        return answer
 
     async def ask(self, document: str | int, question: str, *, limit: int | None = None) -> Answer:
         """Put a question to one document, given by id, exact name or path.
@@ -311,7 +333,11 @@ class Brain:
             UnknownDocument, AmbiguousDocument: it is not one document.
             InputError, ModelMismatch, StoreUnavailable: as in ``search``.
         """
-        return await self._retriever.ask(await self._catalogue.resolve(document), question, limit)
+        started = time.perf_counter()
+        identity = await self._catalogue.resolve(document)
+        answer = await self._retriever.ask(identity, question, limit)
+        self._note(answer, "ask", started, document=identity, limit=limit)
+        return answer
 
     async def list(self) -> Sequence[DocumentInfo]:
         """Every document, oldest first."""
@@ -389,7 +415,24 @@ class Brain:
             self._vision = _vision(self.settings)
         return self._vision
 
+    async def settle(self) -> None:
+        """Wait for what runs behind the answers: the query log, the standing checks."""
+        await self._watch.settle()
+
+    def _note(self, answer: Answer, kind: QueryKind, started: float, **given: Any) -> None:
+        """Have the query log keep a question; the answer does not wait for it."""
+        milliseconds, warm = (time.perf_counter() - started) * 1000, self._answered
+        self._answered = True
+        if self.settings.query_log:
+            self._watch.note(
+                lambda: entry_of(answer, kind, milliseconds=milliseconds, warm=warm, **given)
+            )
+
+    async def _standing_checks(self) -> None:
+        """Nothing yet to check."""
+
     async def _close(self) -> None:
+        await self.settle()
         if self._reader is not None:
             await self._reader.close()
 

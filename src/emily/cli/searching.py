@@ -21,6 +21,15 @@ Limit = Annotated[
         show_default=False,
     ),
 ]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="What the search does, see docs/presets.md; without it the setting preset.",
+        show_default=False,
+    ),
+]
 Full = Annotated[bool, typer.Option("--full", help="Print long passages whole.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show what each stage did, and its time.")]
 
@@ -83,6 +92,7 @@ def search(
             show_default=False,
         ),
     ] = None,
+    preset: Preset = None,
     full: Full = False,
     explain: Explain = False,
     as_json: AsJson = False,
@@ -105,7 +115,9 @@ def search(
         folder=folder,
     )
     answer = session.run(
-        lambda brain: brain.search(question, limit=limit, threshold=threshold, filters=filters),
+        lambda brain: brain.search(
+            question, limit=limit, threshold=threshold, filters=filters, preset=preset
+        ),
         warm=True,
     )
     _show(session, answer, full=full, explain=explain, as_json=as_json)

@@ -6,15 +6,18 @@ ranks throw away that one arm was sure and the other guessed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from emily.retrieval.candidate import Candidate
 
-__all__ = ["LEXICAL_WEIGHT", "fuse_by_rank", "fuse_by_score", "merge_arms"]
+__all__ = ["LEXICAL_WEIGHT", "Fuse", "fuse_by_rank", "fuse_by_score", "merge_arms"]
 
 LEXICAL_WEIGHT = 0.7
 """Weight of the normalised lexical score beside a cosine; .5 to 1 differ by less than .01."""
+
+Fuse = Callable[[Sequence[Candidate], int], list[Candidate]]
+"""A way to fuse: gathered candidates and the size of the pool give the pool, best first."""
 
 _RRF_K = 60  # Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion" (2009)
 

@@ -199,9 +199,10 @@ class FakeBrain:
         limit: int | None = None,
         threshold: float | None = None,
         filters: Filters,
+        preset: str | None = None,
     ) -> Answer:
         self._ask("search", query, limit)
-        self.filters = filters
+        self.filters, self.preset = filters, preset
         return replace(self.answer, query=query)
 
     async def ask(self, document: str | int, question: str, *, limit: int | None = None) -> Answer:
