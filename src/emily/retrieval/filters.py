@@ -39,6 +39,7 @@ class Filters:
         kinds: it is of one of these.
         languages: it is in one of these.
         folder: it lies in this folder, or inside of this file, as the store writes paths.
+        without: it has none of these ids; for measuring what is found in its absence.
     """
 
     since: dt.date | None = None
@@ -46,6 +47,7 @@ class Filters:
     kinds: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     folder: str | None = None
+    without: frozenset[int] = frozenset()
 
     @property
     def active(self) -> bool:

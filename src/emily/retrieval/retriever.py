@@ -162,7 +162,12 @@ class Retriever:
         with trace.stage("filters") as record:
             rows = await self._database.fetch("matching_documents", limits.filters.parameters)
             undated = sum(not row["has_date"] for row in rows) if limits.filters.dated else 0
-            found = tuple(row["id"] for row in rows if row["has_date"] or not limits.filters.dated)
+            found = tuple(
+                row["id"]
+                for row in rows
+                if (row["has_date"] or not limits.filters.dated)
+                and row["id"] not in limits.filters.without
+            )
             record |= {**limits.filters.as_json(), "documents": len(found), "undated": undated}
         if undated:
             what = (
