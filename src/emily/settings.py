@@ -32,11 +32,16 @@ from pydantic_settings import (
 from emily.errors import SettingError
 
 __all__ = [
+    "EmbedderBackend",
     "Fusion",
     "LexicalScore",
     "OcrEngine",
     "PresetName",
+    "RerankerApi",
+    "RerankerName",
+    "RerankerScores",
     "Settings",
+    "VectorIndex",
     "VisionApi",
     "home_folder",
     "load_settings",
@@ -45,10 +50,15 @@ __all__ = [
 
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
 LexicalScore = Literal["bm25", "lexemes"]
-Fusion = Literal["sum", "rrf"]
-PresetName = Literal["default"]
+Fusion = Literal["sum", "rrf", "interleave"]
+PresetName = Literal["default", "archive", "vault"]
 OcrEngine = Literal["rapidocr", "tesseract", "apple"]
 VisionApi = Literal["none", "ollama", "openai"]
+EmbedderBackend = Literal["bundled", "ollama", "openai", "sentence-transformers"]
+RerankerName = Literal["none", "qwen3", "cross-encoder", "http"]
+RerankerApi = Literal["tei", "jina"]
+RerankerScores = Literal["auto", "probabilities", "raw"]
+VectorIndex = Literal["auto", "exact", "hnsw"]
 
 
 def _setting(default: Any, help: str, *, stale: str | None = None, **bounds: Any) -> Any:  # noqa: A002
@@ -131,6 +141,34 @@ class Settings(BaseSettings):
     chunk_overlap: int = _setting(
         50, "Largest overlap of two chunks, tokens of the embedder.", stale="chunks", ge=0, le=200
     )
+    embedder: EmbedderBackend = _setting(
+        "bundled",
+        "What gives passages and questions their vectors; emily models use MODEL changes it.",
+        stale="vectors",
+    )
+    embedder_model: str = _setting(
+        "", "Name of that model, or its folder for sentence-transformers.", stale="vectors"
+    )
+    embedder_url: Annotated[
+        Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]")] | None,
+        BeforeValidator(lambda given: given or None),
+    ] = _setting(None, "Address of its server; unset: http://127.0.0.1:11434 for ollama.")
+    embedder_key: SecretStr | None = _setting(None, "Key of that server, where it wants one.")
+    embedder_seconds: int = _setting(
+        120, "Longest wait for one batch of texts, seconds.", ge=1, le=3600
+    )
+    embedder_window: int | None = _setting(
+        None,
+        "Most tokens that model reads of one text; unset: what is known of it, else 512.",
+        ge=64,
+        le=1_000_000,
+    )
+    embedder_dimension: int | None = _setting(
+        None,
+        "Dimension of its vectors; needed for a model that is not known by name.",
+        ge=8,
+        le=4000,
+    )
     ocr: bool = _setting(True, "Read scanned pages and images by OCR.", stale="scanned pages")
     ocr_engine: OcrEngine = _setting(
         "rapidocr", "What reads them: rapidocr (bundled), tesseract, apple (macOS, with an extra)."
@@ -161,6 +199,11 @@ class Settings(BaseSettings):
     preset: PresetName = _setting(
         "default", "What a search does; the settings below stand above it where they are set."
     )
+    index_for: Annotated[tuple[PresetName, ...], NoDecode, BeforeValidator(_listed)] = _setting(
+        (),
+        "Presets that the index is to serve beside the one that is set; archive needs more of it.",
+        stale="stems, vectors of whole chunks",
+    )
     arm_size: int = _setting(20, "Candidates that each arm brings.", ge=1, le=1000)
     pool_size: int = _setting(20, "Candidates that go to the second stage.", ge=1, le=1000)
     lexical_score: LexicalScore = _setting(
@@ -169,9 +212,44 @@ class Settings(BaseSettings):
     neighbours: bool = _setting(
         True, "Search each word of a query also as its neighbours in the other languages."
     )
-    fusion: Fusion = _setting("sum", "How arms are joined: sum (of scores), rrf (of ranks).")
+    fusion: Fusion = _setting(
+        "sum",
+        "How arms are joined: sum (of scores), rrf (of ranks), interleave (two places for "
+        "meaning, one for words).",
+    )
     threshold: float = _setting(
         0.05, "Least probability that a passage must have to be shown.", ge=0.0, le=1.0
+    )
+    reranker: RerankerName = _setting(
+        "none",
+        "Cross-encoder that orders the candidates anew: none, qwen3, cross-encoder, http.",
+    )
+    reranker_model: Annotated[str, StringConstraints(min_length=1)] | None = _setting(
+        None,
+        "Its folder, or its name on the Hugging Face hub or for the server; unset: see "
+        "docs/models.md.",
+    )
+    reranker_download: bool = _setting(
+        False, "Fetch a reranker that is not on this machine from the Hugging Face hub."
+    )
+    reranker_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]")] = _setting(
+        "http://127.0.0.1:8080", "Address of a reranker's server, up to /rerank."
+    )
+    reranker_api: RerankerApi = _setting(
+        "tei", "How that server speaks: tei (text-embeddings-inference), jina (Cohere, vLLM)."
+    )
+    reranker_key: SecretStr | None = _setting(None, "Key of that server, where it wants one.")
+    reranker_scores: RerankerScores = _setting(
+        "auto", "What a reranker's scores are: auto (as its kind has it), probabilities, raw."
+    )
+    reranker_candidates: int = _setting(
+        20, "Most candidates that a reranker looks at; the others stand below.", ge=1, le=1000
+    )
+    reranker_tokens: int = _setting(
+        1024, "Longest pair for a reranker, tokens; a longer passage is cut.", ge=256, le=32_768
+    )
+    reranker_seconds: int = _setting(
+        30, "Longest time a reranker may take for one search, seconds.", ge=1, le=3600
     )
     result_limit: int = _setting(5, "Chunks chosen before grouping by document.", ge=1, le=100)
     widen: int = _setting(1, "Chunks by which a passage is widened on each side.", ge=0, le=5)
@@ -184,6 +262,20 @@ class Settings(BaseSettings):
         10_000, "Most questions that are kept; older ones go first.", ge=100, le=1_000_000
     )
     threads: int = _setting(2, "CPU threads that a model may use.", ge=1, le=64)
+    search_memory_mb: int = _setting(
+        512,
+        "Most memory for a copy of the index that makes searches fast, MiB; 0: ask the database.",
+        ge=0,
+        le=65_536,
+    )
+    vector_index: VectorIndex = _setting(
+        "auto",
+        "How vectors are searched: exact, hnsw (an index in the database), or auto by size.",
+    )
+
+    def serves(self, preset: PresetName) -> bool:
+        """Whether the index is to hold what this preset looks in."""
+        return preset == self.preset or preset in self.index_for
 
     @model_validator(mode="after")
     def _overlap_fits(self) -> Self:
