@@ -27,10 +27,12 @@ from emily.indexing.intake import Intake, Opened
 from emily.indexing.language import LanguageDetector
 from emily.indexing.originals import Originals
 from emily.indexing.prepare import Preparer
-from emily.indexing.report import AddReport, FileOutcome
+from emily.indexing.report import AddReport, FileOutcome, ReindexReport, RemoveReport
 from emily.indexing.services import ReadingServices
 from emily.indexing.text import DocumentText, PageSpan, TableSpan
-from emily.measure.health import Check, Status, examine, examine_without_database, take_stock
+from emily.measure.checks import Check, StandingChecks
+from emily.measure.health import Status, examine, examine_without_database, take_stock
+from emily.measure.pins import Pin, Pins
 from emily.measure.query_log import QueryKind, QueryLog, entry_of
 from emily.measure.watch import Watch
 from emily.models import Embedder, UseEmbedder, VisionModel
@@ -44,6 +46,8 @@ from emily.store import Database
 from emily.store.alerts import Alerts
 
 if TYPE_CHECKING:
+    from emily.measure.questions import Question, Unanswerable
+    from emily.measure.trial import Trial
     from emily.reading.pages import Reading
     from emily.reading.reader import Reader
 
@@ -56,7 +60,10 @@ __all__ = [
     "DocumentInfo",
     "FileOutcome",
     "Filters",
+    "Pin",
     "Progress",
+    "ReindexReport",
+    "RemoveReport",
     "Status",
     "parse_filters",
     "presets",
@@ -127,7 +134,9 @@ class Brain:
         )
         self.alerts = Alerts(database)
         self.queries = QueryLog(database, settings)
-        self._watch = Watch(self.queries, self.alerts, self._standing_checks)
+        checks = StandingChecks(database, settings, embedder.identity, self._preparer.fingerprint)
+        self._watch = Watch(self.queries, self.alerts, checks.run)
+        self.pins = Pins(database, lambda question: self.search(question, log=False), self.alerts)
         self._answered = False  # a question; the first one waits for models to load
 
     @classmethod
@@ -287,7 +296,8 @@ class Brain:
                 left = ready.get_nowait()
                 if isinstance(left, Opened):
                     intake.release(left)
-        return AddReport(tuple(outcomes))
+        changed = any(outcome.outcome in ("added", "replaced") for outcome in outcomes)
+        return AddReport(tuple(outcomes), await self.pins.notices() if changed else ())
 
     async def search(
         self,
@@ -339,6 +349,81 @@ class Brain:
         self._note(answer, "ask", started, document=identity, limit=limit)
         return answer
 
+    async def evaluate(
+        self,
+        answerable: Sequence[Question],
+        unanswerable: Sequence[Unanswerable] = (),
+        *,
+        presets: Sequence[str | None] = (None,),
+        name: str = "questions",
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Sequence[Trial]:
+        """Ask questions whose answers are known, once with each preset; it only reads.
+
+        Args:
+            answerable: questions with the document that answers them.
+            unanswerable: questions that no document answers.
+            presets: names of presets; ``None`` for the one that is set.
+            name: what the questions are called.
+            progress: told what is done, how much of it, of how much.
+
+        Raises:
+            InputError: a question names what is not one document, or there is no such preset.
+            ModelMismatch, StoreUnavailable: as in ``search``.
+        """
+        from emily.measure import trial
+
+        archive = trial.Archive(
+            self.settings, self._database, self._embedder, self._catalogue, self._retriever
+        )
+        return await trial.run_archive(
+            archive, answerable, unanswerable, presets, name=name, step=progress or _untold
+        )
+
+    @staticmethod
+    async def evaluate_set(
+        settings: Settings,
+        folder: Path,
+        *,
+        presets: Sequence[str | None] = (None,),
+        judgements: Path | None = None,
+        cross_only: bool = False,
+        documents: int | None = None,
+        questions: int | None = None,
+        embedder: Embedder | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Sequence[Trial]:
+        """Measure on a public set, in a throw-away archive; the owner's is not opened.
+
+        Args:
+            settings: of the home whose settings and cache are used.
+            folder: of the set: ``corpus.jsonl``, ``queries.jsonl``, ``qrels.tsv``.
+            presets: names of presets; ``None`` for the one that is set.
+            judgements: another file than ``qrels.tsv``.
+            cross_only: ask each question without the documents in its own language.
+            documents: most documents.
+            questions: most questions.
+            embedder: another embedder than the one that is set.
+            progress: told what is done, how much of it, of how much.
+
+        Raises:
+            InputError: the set is malformed, or there is no such preset.
+            StoreError: no database can be made.
+        """
+        from emily.measure import trial
+
+        return await trial.run_set(
+            settings,
+            embedder or _embedder(settings),
+            folder,
+            presets,
+            judgements=judgements,
+            cross_only=cross_only,
+            documents=documents,
+            questions=questions,
+            step=progress or _untold,
+        )
+
     async def list(self) -> Sequence[DocumentInfo]:
         """Every document, oldest first."""
         return await self._catalogue.documents()
@@ -351,7 +436,7 @@ class Brain:
         """
         return await self._catalogue.detail(await self._catalogue.resolve(document))
 
-    async def remove(self, document: str | int) -> DocumentInfo:
+    async def remove(self, document: str | int) -> RemoveReport:
         """Forget a document whole: text, vectors, words, and Emily's copy of the file.
 
         The owner's own file stays where it is.
@@ -363,14 +448,10 @@ class Brain:
         detail = await self._catalogue.detail(identity)
         for digest in await self._archive.remove(identity):
             await asyncio.to_thread(self._originals.forget, digest)
-        return detail.info
+        return RemoveReport(detail.info, await self.pins.notices())
 
-    async def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> int:
-        """Index again, from the stored text, every document of another model or settings.
-
-        Returns:
-            how many documents were brought up to date.
-        """
+    async def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> ReindexReport:
+        """Index again, from the stored text, every document of another model or settings."""
         stale = await self._database.fetch(
             "stale_documents",
             {
@@ -383,7 +464,21 @@ class Brain:
             if progress is not None:
                 progress(Progress(Path(row["name"]), place, len(stale)))
             done += await self._reindex_document(row["id"])
-        return done
+        return ReindexReport(done, await self.pins.notices() if done else ())
+
+    async def pin(self, question: str, document: str | int) -> Pin:
+        """Pin a question to the document that it must find; it is asked at once.
+
+        From then on it is asked after every change of the index, and by ``doctor``; an alert
+        tells of a document that is lost. ``pins`` lists them.
+
+        Raises:
+            UnknownDocument, AmbiguousDocument: it is not one document.
+            InputError: the question is empty, or pinned to this document already.
+        """
+        identity = await self._catalogue.resolve(document)
+        info = (await self._catalogue.detail(identity)).info
+        return await self.pins.add(question, identity, info.name, info.path)
 
     async def status(self) -> Status:
         """What the archive holds and whether all is well."""
@@ -401,6 +496,7 @@ class Brain:
             self._sight(),
             self._originals,
             self._preparer.fingerprint,
+            self.pins.standing,
         )
 
     def _files(self) -> Reader:
@@ -428,9 +524,6 @@ class Brain:
                 lambda: entry_of(answer, kind, milliseconds=milliseconds, warm=warm, **given)
             )
 
-    async def _standing_checks(self) -> None:
-        """Nothing yet to check."""
-
     async def _close(self) -> None:
         await self.settle()
         if self._reader is not None:
@@ -454,6 +547,10 @@ class Brain:
         )
         prepared = await self._preparer.prepared(text, row["name"])
         return await self._archive.rewrite(document, bytes(row["text_sha256"]), prepared)
+
+
+def _untold(what: str, done: int, total: int) -> None:
+    """Progress that nobody asked for."""
 
 
 def _embedder(settings: Settings) -> Embedder:

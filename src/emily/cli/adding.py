@@ -87,9 +87,12 @@ def add(
     if as_json:
         from emily.cli.contract import add_output
 
-        say_json(add_output(report.files))
+        say_json(add_output(report))
     else:
+        from emily.cli.printing import print_notices
+
         _print_report(report.files)
+        print_notices(report.notices)
     if any(file.outcome == "failed" for file in report.files):
         raise typer.Exit(1)
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from emily.cli import adding, documents, health, inspecting, searching
+from emily.cli import adding, documents, health, inspecting, noticing, searching
 from emily.cli.session import Session
 
 __all__ = ["app"]
@@ -36,8 +36,12 @@ app.command("list")(documents.list_documents)
 app.command("show")(documents.show)
 app.command("remove")(documents.remove)
 app.command("reindex")(documents.reindex)
+app.command("pin")(noticing.pin)
+app.command("pins")(noticing.pins)
+app.command("queries")(noticing.queries)
 app.command("status")(health.status)
 app.command("doctor")(health.doctor)
+app.command("alerts")(noticing.alerts)
 app.command("stop")(health.stop)
 app.command("settings")(health.settings)
 app.command("version")(health.version)

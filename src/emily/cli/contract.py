@@ -15,22 +15,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 if TYPE_CHECKING:
-    from emily.brain import Check, DocumentDetail, DocumentInfo, Status
+    from emily.brain import Check, DocumentDetail, DocumentInfo, Pin, Status
     from emily.cli.settings import SettingInfo
     from emily.indexing.catalogue import Relative
-    from emily.indexing.report import FileOutcome
+    from emily.indexing.report import AddReport, FileOutcome, ReindexReport, RemoveReport
+    from emily.measure.query_log import LoggedQuery
     from emily.reading.pages import Correspondent, Reading
     from emily.retrieval.answer import Answer, Passage, Result
+    from emily.store.alerts import Alert
 
 __all__ = [
     "SCHEMA_VERSION",
     "AddOutput",
+    "AlertsOutput",
     "DoctorOutput",
     "ErrorOutput",
     "ExplainedSearchOutput",
     "InspectOutput",
     "ListOutput",
     "Output",
+    "PinOutput",
+    "PinsOutput",
+    "QueriesOutput",
     "ReindexOutput",
     "RemoveOutput",
     "SearchOutput",
@@ -41,11 +47,15 @@ __all__ = [
     "UnfinishedAddOutput",
     "VersionOutput",
     "add_output",
+    "alerts_output",
     "as_text",
     "doctor_output",
     "error_output",
     "inspect_output",
     "list_output",
+    "pin_output",
+    "pins_output",
+    "queries_output",
     "reindex_output",
     "remove_output",
     "search_output",
@@ -159,6 +169,7 @@ class AddOutput(Output):
     """`emily add`."""
 
     files: Annotated[list[FilePart], "The files, in the order they were finished."]
+    notices: Annotated[list[str], "What it did to the archive: pinned questions that were lost."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -284,6 +295,7 @@ class RemoveOutput(Output):
     """`emily remove`."""
 
     removed: Annotated[DocumentInfoPart, "What the document was."]
+    notices: Annotated[list[str], "As in `emily add`."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,6 +303,95 @@ class ReindexOutput(Output):
     """`emily reindex`."""
 
     reindexed: Annotated[int, "Number of documents that were indexed anew."]
+    notices: Annotated[list[str], "As in `emily add`."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertPart:
+    """Something that is wrong, or was."""
+
+    name: Annotated[str, "What it is about; one alert is open per name."]
+    level: Annotated[Literal["warning", "critical"], "`critical` where answers are wrong."]
+    text: Annotated[str, "The fact, and the command that helps."]
+    first_at: Annotated[str, "When it was raised first, ISO 8601 with time zone."]
+    last_at: Annotated[str, "When it was raised last."]
+    count: Annotated[int, "How often it was raised."]
+    acknowledged_at: Annotated[str | None, "When it was acknowledged; `null` if it was not."]
+    resolved_at: Annotated[str | None, "When it was over; `null` while it is open."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertsOutput(Output):
+    """`emily alerts`."""
+
+    alerts: Annotated[list[AlertPart], "Open alerts, critical ones first."]
+    resolved: Annotated[list[AlertPart], "With `--all`: those that are over, the latest first."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryPart:
+    """A question of the log."""
+
+    id: Annotated[int, "Its id, for `--forget`."]
+    asked_at: Annotated[str, "When it was asked, ISO 8601 with time zone."]
+    kind: Annotated[Literal["search", "ask"], "`search`, or `ask` of one document."]
+    text: Annotated[str, "The question."]
+    document: Annotated[int | None, "Id of the document that it was put to."]
+    options: Annotated[dict[str, Any], "Limit, threshold and filters that were given with it."]
+    preset: Annotated[str, "The preset that it ran with."]
+    model: Annotated[str, "The embedder."]
+    archive: Annotated[int, "Documents that the archive held."]
+    arms: Annotated[dict[str, int], "How many chunks each arm brought."]
+    terms: Annotated[int, "Groups of terms that the lexical arm looked for."]
+    candidates: Annotated[int, "Chunks that the second stage scored."]
+    pool: Annotated[int, "Documents among them."]
+    slots: Annotated[list[int], "Document of each chunk that was chosen, best first."]
+    best: Annotated[float | None, "Probability of the best candidate."]
+    median: Annotated[float | None, "Probability of the middle candidate."]
+    timings_ms: Annotated[dict[str, float], "Milliseconds by stage."]
+    total_ms: Annotated[float, "Milliseconds in all, by the clock."]
+    warm: Annotated[bool, "Whether the process had answered a question before."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueriesOutput(Output):
+    """`emily queries`."""
+
+    queries: Annotated[list[QueryPart], "The latest first."]
+    total: Annotated[int, "How many the log holds."]
+    forgotten: Annotated[int, "How many `--clear` or `--forget` took out of it."]
+    enabled: Annotated[bool, "Whether new questions are kept (setting `query_log`)."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PinPart:
+    """A question with the document that it must find."""
+
+    id: Annotated[int, "Its id, for `--remove`."]
+    question: Annotated[str, "The question."]
+    document: Annotated[int | None, "Id of the document; `null` where it is gone."]
+    name: Annotated[str, "Name of the document."]
+    path: Annotated[str, "Path of its file."]
+    found: Annotated[bool | None, "Whether it was shown; `null` if it was never asked."]
+    rank: Annotated[int | None, "Its place among the documents that were shown, from 1."]
+    lost_by: Annotated[str | None, "The stage that lost it; `archive` where it is gone."]
+    pinned_at: Annotated[str, "When it was pinned, ISO 8601 with time zone."]
+    checked_at: Annotated[str | None, "When it was asked last."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PinOutput(Output):
+    """`emily pin`."""
+
+    pin: Annotated[PinPart, "The pinned question, with what was found."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PinsOutput(Output):
+    """`emily pins`."""
+
+    pins: Annotated[list[PinPart], "The pinned questions, the oldest first."]
+    removed: Annotated[PinPart | None, "With `--remove`: the one that was removed."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,6 +410,7 @@ class StatusOutput(Output):
     stale: Annotated[int, "Documents that `emily reindex` would index anew."]
     model: Annotated[str, "The embedder whose vectors the index holds."]
     problems: Annotated[list[str], "What is not as it should be."]
+    alerts: Annotated[list[AlertPart], "Open alerts, critical ones first."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -379,9 +481,9 @@ def search_output(answer: Answer, *, explain: bool) -> SearchOutput:
     return SearchOutput(**fields)
 
 
-def add_output(files: Iterable[FileOutcome]) -> AddOutput:
+def add_output(report: AddReport) -> AddOutput:
     """What became of each file."""
-    return AddOutput(files=[_file(file) for file in files])
+    return AddOutput(files=[_file(file) for file in report.files], notices=list(report.notices))
 
 
 def unfinished_add_output(
@@ -453,14 +555,46 @@ def inspect_output(path: Path, reading: Reading) -> InspectOutput:
     )
 
 
-def remove_output(info: DocumentInfo) -> RemoveOutput:
+def remove_output(report: RemoveReport) -> RemoveOutput:
     """What was forgotten."""
-    return RemoveOutput(removed=_info(info))
+    return RemoveOutput(removed=_info(report.document), notices=list(report.notices))
 
 
-def reindex_output(count: int) -> ReindexOutput:
+def reindex_output(report: ReindexReport) -> ReindexOutput:
     """How many documents were indexed anew."""
-    return ReindexOutput(reindexed=count)
+    return ReindexOutput(reindexed=report.documents, notices=list(report.notices))
+
+
+def alerts_output(alerts: Iterable[Alert], resolved: Iterable[Alert]) -> AlertsOutput:
+    """What is wrong, and what was."""
+    return AlertsOutput(
+        alerts=[_alert(alert) for alert in alerts],
+        resolved=[_alert(alert) for alert in resolved],
+    )
+
+
+def queries_output(
+    queries: Iterable[LoggedQuery], total: int, *, forgotten: int, enabled: bool
+) -> QueriesOutput:
+    """The log of questions."""
+    return QueriesOutput(
+        queries=[_query(item) for item in queries],
+        total=total,
+        forgotten=forgotten,
+        enabled=enabled,
+    )
+
+
+def pin_output(pin: Pin) -> PinOutput:
+    """A question that was pinned."""
+    return PinOutput(pin=_pin(pin))
+
+
+def pins_output(pins: Iterable[Pin], removed: Pin | None) -> PinsOutput:
+    """The pinned questions."""
+    return PinsOutput(
+        pins=[_pin(pin) for pin in pins], removed=None if removed is None else _pin(removed)
+    )
 
 
 def status_output(status: Status) -> StatusOutput:
@@ -478,6 +612,7 @@ def status_output(status: Status) -> StatusOutput:
         stale=status.stale,
         model=status.model,
         problems=list(status.problems),
+        alerts=[_alert(alert) for alert in status.alerts],
     )
 
 
@@ -590,6 +725,62 @@ def _info(info: DocumentInfo) -> DocumentInfoPart:
         correspondents=_people(info.correspondents),
         parent=info.parent,
     )
+
+
+def _alert(alert: Alert) -> AlertPart:
+    return AlertPart(
+        name=alert.name,
+        level=alert.level,
+        text=alert.text,
+        first_at=alert.first_at.isoformat(),
+        last_at=alert.last_at.isoformat(),
+        count=alert.count,
+        acknowledged_at=_moment(alert.acknowledged_at),
+        resolved_at=_moment(alert.resolved_at),
+    )
+
+
+def _query(item: LoggedQuery) -> QueryPart:
+    return QueryPart(
+        id=item.id,
+        asked_at=item.asked_at.isoformat(),
+        kind=item.kind,
+        text=item.text,
+        document=item.document_id,
+        options=dict(item.options),
+        preset=item.preset,
+        model=item.model,
+        archive=item.archive,
+        arms=dict(item.arms),
+        terms=item.terms,
+        candidates=item.candidates,
+        pool=item.pool,
+        slots=list(item.slots),
+        best=item.best,
+        median=item.median,
+        timings_ms=dict(item.timings),
+        total_ms=item.total_ms,
+        warm=item.warm,
+    )
+
+
+def _pin(pin: Pin) -> PinPart:
+    return PinPart(
+        id=pin.id,
+        question=pin.question,
+        document=pin.document_id,
+        name=pin.name,
+        path=pin.path,
+        found=pin.found,
+        rank=pin.rank,
+        lost_by=pin.lost_by,
+        pinned_at=pin.pinned_at.isoformat(),
+        checked_at=_moment(pin.checked_at),
+    )
+
+
+def _moment(at: dt.datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
 
 
 def _people(people: Iterable[Correspondent]) -> list[CorrespondentPart]:

@@ -101,9 +101,11 @@ def remove(
 
         say_json(remove_output(removed))
     else:
-        from emily.cli.printing import output
+        from emily.cli.printing import output, print_notices
 
-        output().print(f"Document {removed.id} is forgotten: {one_line(removed.name)}")
+        info = removed.document
+        output().print(f"Document {info.id} is forgotten: {one_line(info.name)}")
+        print_notices(removed.notices)
 
 
 @guarded
@@ -113,16 +115,18 @@ def reindex(context: typer.Context, as_json: AsJson = False) -> None:
     The text is kept in the archive, so no file is read again.
     """
     with shown_progress() as tell:
-        count = session_of(context).run(lambda brain: brain.reindex(progress=tell))
+        report = session_of(context).run(lambda brain: brain.reindex(progress=tell))
     if as_json:
         from emily.cli.contract import reindex_output
 
-        say_json(reindex_output(count))
+        say_json(reindex_output(report))
     else:
-        from emily.cli.printing import output
+        from emily.cli.printing import output, print_notices
 
+        count = report.documents
         noun = "document was" if count == 1 else "documents were"
         output().print(f"{count} {noun} indexed anew." if count else "Nothing was stale.")
+        print_notices(report.notices)
 
 
 def _confirmed(question: str) -> bool:

@@ -145,3 +145,6 @@ def _print_status(found: Status) -> None:
     console.print(facts(pairs))
     for problem in found.problems:
         console.print(f"Problem: {one_line(problem)}")
+    for alert in found.alerts:
+        seen = "" if alert.acknowledged_at is None else ", acknowledged"
+        console.print(f"Alert: {alert.name} ({alert.level}{seen}): {one_line(alert.text)}")

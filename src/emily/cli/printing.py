@@ -25,6 +25,7 @@ __all__ = [
     "harmless",
     "output",
     "percent",
+    "print_notices",
     "size",
     "table",
     "wrapped",
@@ -116,6 +117,13 @@ def facts(pairs: Iterable[tuple[str, Any]]) -> Table:
         if value is not None:
             made.add_row(name, Text(cell(value)))
     return made
+
+
+def print_notices(notices: Iterable[str]) -> None:
+    """The system's own sentences about what a command did, on stdout."""
+    console = output()
+    for notice in notices:
+        console.print(f"Notice: {one_line(notice)}")
 
 
 def wrapped(text: Text, console: Console) -> list[Text]:

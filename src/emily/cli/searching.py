@@ -9,6 +9,7 @@ import typer
 from emily.cli.session import AsJson, Document, Session, guarded, say_json, session_of
 
 if TYPE_CHECKING:
+    from emily.brain import Brain
     from emily.retrieval.answer import Answer
 
 __all__ = ["ask", "search"]
@@ -114,13 +115,15 @@ def search(
         languages=languages or (),
         folder=folder,
     )
-    answer = session.run(
-        lambda brain: brain.search(
+
+    async def searched(brain: Brain) -> None:
+        answer = await brain.search(
             question, limit=limit, threshold=threshold, filters=filters, preset=preset
-        ),
-        warm=True,
-    )
-    _show(session, answer, full=full, explain=explain, as_json=as_json)
+        )
+        # While the brain is open: the answer does not wait for what is written behind it.
+        _show(session, answer, full=full, explain=explain, as_json=as_json)
+
+    session.run(searched, warm=True)
 
 
 @guarded
@@ -135,8 +138,12 @@ def ask(
 ) -> None:
     """Find the passages of one document that answer a question."""
     session = session_of(context)
-    answer = session.run(lambda brain: brain.ask(document, question, limit=limit), warm=True)
-    _show(session, answer, full=full, explain=explain, as_json=as_json)
+
+    async def asked(brain: Brain) -> None:
+        answer = await brain.ask(document, question, limit=limit)
+        _show(session, answer, full=full, explain=explain, as_json=as_json)
+
+    session.run(asked, warm=True)
 
 
 def _show(session: Session, answer: Answer, *, full: bool, explain: bool, as_json: bool) -> None:

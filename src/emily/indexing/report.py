@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-__all__ = ["AddReport", "FileOutcome", "Outcome", "State"]
+if TYPE_CHECKING:
+    from emily.indexing.catalogue import DocumentInfo
+
+__all__ = ["AddReport", "FileOutcome", "Outcome", "ReindexReport", "RemoveReport", "State"]
 
 State = Literal["read", "in part", "failed", "needs a password"]
 """How far a file was read."""
@@ -45,10 +48,30 @@ class FileOutcome:
 
 @dataclass(frozen=True, slots=True)
 class AddReport:
-    """All files of an ``add``, in the order they were finished."""
+    """All files of an ``add``, in the order they were finished.
+
+    ``notices`` are sentences about what it did to the archive as a whole.
+    """
 
     files: tuple[FileOutcome, ...]
+    notices: tuple[str, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """How many files came to each outcome."""
         return dict(Counter(file.outcome for file in self.files))
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveReport:
+    """What a document was that is forgotten; ``notices`` as in ``AddReport``."""
+
+    document: DocumentInfo
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexReport:
+    """How many documents were brought up to date; ``notices`` as in ``AddReport``."""
+
+    documents: int
+    notices: tuple[str, ...] = ()

@@ -6,17 +6,19 @@ import asyncio
 import platform
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING
 
 from emily.errors import EmilyError, StoreError, StoreUnavailable
 from emily.indexing.originals import Originals
+from emily.measure.checks import Check, StandingChecks
 from emily.models.protocols import Embedder, ModelIdentity, VisionModel
 from emily.reading.ocr.golden import GOLDEN, as_png, golden_image, is_golden
 from emily.settings import Settings
 from emily.store import Database
+from emily.store.alerts import Alert, Alerts
 
 if TYPE_CHECKING:
     from emily.reading.reader import Reader
@@ -40,6 +42,7 @@ class Status:
         stale: documents that were indexed by another model or with other settings.
         model: the embedder.
         problems: what keeps the archive from being searched well.
+        alerts: what is wrong and not resolved, critical ones first.
     """
 
     home: str
@@ -54,16 +57,7 @@ class Status:
     stale: int
     model: str
     problems: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One part examined: whether it works, what was seen, and what mends it."""
-
-    name: str
-    ok: bool
-    detail: str
-    help: str | None = None
+    alerts: tuple[Alert, ...] = ()
 
 
 async def take_stock(
@@ -117,6 +111,7 @@ async def take_stock(
         stale=counts["stale"],
         model=str(model),
         problems=tuple(problems),
+        alerts=tuple(await Alerts(database).open()),
     )
 
 
@@ -160,8 +155,13 @@ async def examine(
     vision: VisionModel | None,
     originals: Originals,
     fingerprint: str,
+    pins: Callable[[], Awaitable[Check]],
 ) -> list[Check]:
-    """Try every part for real: a statement, a vector, a line of OCR, a picture."""
+    """Try every part for real: a statement, a vector, a line of OCR, a picture.
+
+    Then judge the traffic and the rows of the index, ask the pinned questions (``pins``), and
+    name the alerts that are open.
+    """
     return [
         _versions(),
         await _database(database),
@@ -172,7 +172,31 @@ async def examine(
         await _originals(database, originals),
         _disk(settings),
         _access(settings),
+        *await _standing(StandingChecks(database, settings, embedder.identity, fingerprint)),
+        await pins(),
+        await _alerts(database),
     ]
+
+
+async def _standing(checks: StandingChecks) -> list[Check]:
+    try:
+        return await checks.run(whole=True)
+    except EmilyError as error:
+        return [Check("standing checks", False, str(error), "emily status")]
+
+
+async def _alerts(database: Database) -> Check:
+    """What other parts have raised; what the checks above have, they tell themselves."""
+    try:
+        found = await Alerts(database).open()
+    except EmilyError as error:
+        return Check("alerts", False, str(error), "emily status")
+    new = [alert for alert in found if alert.acknowledged_at is None]
+    if new:
+        told = "; ".join(f"{alert.name} ({alert.level}): {alert.text}" for alert in new)
+        return Check("alerts", False, told, "emily alerts")
+    seen = f", {len(found)} acknowledged" if found else ""
+    return Check("alerts", True, f"none is open{seen}" if not found else f"none is new{seen}")
 
 
 def _versions() -> Check:

@@ -65,7 +65,9 @@ async def join(
     database = await stack.enter_async_context(Database.open(settings))
     if "languages" in values:
         detector = LanguageDetector(settings.languages)
-    return Brain(settings, database, embedder or WordsEmbedder(), detector, reader)
+    brain = Brain(settings, database, embedder or WordsEmbedder(), detector, reader)
+    stack.push_async_callback(brain.settle)  # before the database closes
+    return brain
 
 
 @pytest.fixture

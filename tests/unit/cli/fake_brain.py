@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 from emily.brain import Progress
 from emily.errors import StoreError, UnknownDocument
 from emily.indexing.catalogue import DocumentDetail, DocumentInfo, PageInfo, Relative
-from emily.indexing.report import AddReport, FileOutcome
-from emily.measure.health import Check, Status
+from emily.indexing.report import AddReport, FileOutcome, ReindexReport, RemoveReport
+from emily.measure.checks import Check
+from emily.measure.health import Status
+from emily.measure.pins import Pin
+from emily.measure.query_log import LoggedQuery
 from emily.reading.pages import Attachment, Correspondent, Facts, Page, Reading
 from emily.retrieval.answer import Answer, DocumentRef, Passage, Result
+from emily.store.alerts import Alert
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -110,6 +114,49 @@ ANSWER = Answer(
     trace=TRACE,
     text="",
 )
+ALERT = Alert(
+    name="reranker",
+    level="critical",
+    text="The reranker cannot be loaded.",
+    first_at=datetime(2026, 3, 1, 9, 30, tzinfo=UTC),
+    last_at=datetime(2026, 3, 1, 9, 40, tzinfo=UTC),
+    count=3,
+    acknowledged_at=None,
+    resolved_at=None,
+)
+QUERY = LoggedQuery(
+    id=7,
+    asked_at=datetime(2026, 3, 1, 9, 30, tzinfo=UTC),
+    kind="search",
+    text="rent of the flat",
+    document_id=None,
+    options={"limit": 3},
+    preset="default",
+    model="test-model",
+    archive=2,
+    arms={"vector": 4, "lexical": 0},
+    terms=2,
+    candidates=4,
+    pool=2,
+    slots=(1, 1, 2),
+    best=0.82,
+    median=0.1,
+    timings={"query": 0.5},
+    total_ms=41.7,
+    warm=True,
+)
+PIN = Pin(
+    id=4,
+    question="rent of the flat",
+    document_id=1,
+    name="lease.pdf",
+    path="/papers/lease.pdf",
+    pinned_at=datetime(2026, 3, 1, 9, 30, tzinfo=UTC),
+    checked_at=datetime(2026, 3, 1, 9, 31, tzinfo=UTC),
+    rank=1,
+    lost_by=None,
+)
+LOST_PIN = replace(PIN, id=5, question="plan of the flat", rank=None, lost_by="fusion")
 STATUS = Status(
     home="/home/ada/emily",
     database="embedded PostgreSQL 18.6, running",
@@ -123,6 +170,7 @@ STATUS = Status(
     stale=1,
     model="test-model (512 dimensions)",
     problems=("1 document is stale.",),
+    alerts=(ALERT,),
 )
 READING = Reading(
     kind="pdf",
@@ -143,6 +191,64 @@ CHECKS = (
 )
 
 
+class FakeAlerts:
+    """One open alert, and one that is over."""
+
+    def __init__(self, ask: Callable[..., None]) -> None:
+        self.ask = ask
+        self.found = [ALERT]
+
+    async def open(self) -> list[Alert]:
+        self.ask("alerts")
+        return self.found
+
+    async def resolved(self) -> list[Alert]:
+        return [replace(ALERT, name="arms", resolved_at=ALERT.last_at)]
+
+    async def acknowledge(self, name: str) -> bool:
+        self.ask("acknowledge", name)
+        return True
+
+
+class FakeQueries:
+    """A log of one question."""
+
+    def __init__(self, ask: Callable[..., None]) -> None:
+        self.ask = ask
+        self.kept = [QUERY]
+
+    async def recent(self, limit: int | None = None) -> list[LoggedQuery]:
+        self.ask("recent", limit)
+        return self.kept
+
+    async def count(self) -> int:
+        return len(self.kept)
+
+    async def clear(self, identity: int | None = None) -> int:
+        self.ask("clear", identity)
+        gone, self.kept = len(self.kept), []
+        return gone
+
+
+class FakePins:
+    """A pinned question that finds its document, and one that does not."""
+
+    def __init__(self, ask: Callable[..., None]) -> None:
+        self.ask = ask
+        self.kept = [PIN, LOST_PIN]
+
+    async def list(self) -> list[Pin]:
+        return self.kept
+
+    async def check(self) -> list[Pin]:
+        self.ask("check")
+        return self.kept
+
+    async def remove(self, identity: int) -> Pin:
+        self.ask("unpin", identity)
+        return self.kept.pop()
+
+
 class FakeBrain:
     """What a test may set: ``answer``, ``outcomes``, ``checks``; ``fails`` is raised by all.
 
@@ -160,7 +266,11 @@ class FakeBrain:
         self.stops_with: BaseException = KeyboardInterrupt()
         self.fails: BaseException | None = None
         self.fails_to_open: BaseException | None = None
+        self.notices: tuple[str, ...] = ()
         self.asked: list[tuple[Any, ...]] = []
+        self.alerts = FakeAlerts(self._ask)
+        self.queries = FakeQueries(self._ask)
+        self.pins = FakePins(self._ask)
         self.settings: Settings | None = None
 
     @asynccontextmanager
@@ -186,7 +296,7 @@ class FakeBrain:
                 raise self.stops_with
             progress(Progress(outcome.path, done, len(self.outcomes)))
             progress(Progress(outcome.path, done + 1, len(self.outcomes), outcome))
-        return AddReport(tuple(self.outcomes))
+        return AddReport(tuple(self.outcomes), self.notices)
 
     async def inspect(self, settings: Settings, path: Path, passwords: Sequence[str]) -> Reading:
         self._ask("inspect", path.name, *passwords)
@@ -220,13 +330,18 @@ class FakeBrain:
         part = Relative(2, "torta.md", "markdown", date(2026, 3, 2))
         return DocumentDetail(info, "Lease", PAGES, {"text": 1, "blank": 1}, (part,))
 
-    async def remove(self, document: str | int) -> DocumentInfo:
+    async def remove(self, document: str | int) -> RemoveReport:
         self._ask("remove", document)
-        return self.documents.pop(self._find(document).id)
+        return RemoveReport(self.documents.pop(self._find(document).id), self.notices)
 
-    async def reindex(self, *, progress: Callable[[Progress], None]) -> int:
+    async def reindex(self, *, progress: Callable[[Progress], None]) -> ReindexReport:
         self._ask("reindex")
-        return self.status_now.stale
+        return ReindexReport(self.status_now.stale, self.notices)
+
+    async def pin(self, question: str, document: str | int) -> Pin:
+        self._ask("pin", question, document)
+        pinned = PIN if self._find(document) == LEASE else LOST_PIN
+        return replace(pinned, question=question)
 
     async def status(self) -> Status:
         self._ask("status")

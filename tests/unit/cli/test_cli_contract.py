@@ -40,6 +40,16 @@ LEASE = {
     "correspondents": [{"role": "to", "name": "Bruno", "address": None}],
     "parent": None,
 }
+ALERT = {
+    "name": "reranker",
+    "level": "critical",
+    "text": "The reranker cannot be loaded.",
+    "first_at": "2026-03-01T09:30:00+00:00",
+    "last_at": "2026-03-01T09:40:00+00:00",
+    "count": 3,
+    "acknowledged_at": None,
+    "resolved_at": None,
+}
 SEARCH = {
     "schema_version": 1,
     "query": "rent",
@@ -137,6 +147,7 @@ def test_add(terminal: Terminal, tmp_path: Path) -> None:
                 "inside": None,
             },
         ],
+        "notices": [],
     }
 
 
@@ -221,11 +232,16 @@ def test_show(terminal: Terminal) -> None:
 
 
 def test_remove(terminal: Terminal) -> None:
-    assert terminal.json("remove", "lease.pdf", "--yes") == {"schema_version": 1, "removed": LEASE}
+    terminal.brain.notices = ("The pinned question 'rent' has lost its document.",)
+    assert terminal.json("remove", "lease.pdf", "--yes") == {
+        "schema_version": 1,
+        "removed": LEASE,
+        "notices": ["The pinned question 'rent' has lost its document."],
+    }
 
 
 def test_reindex(terminal: Terminal) -> None:
-    assert terminal.json("reindex") == {"schema_version": 1, "reindexed": 1}
+    assert terminal.json("reindex") == {"schema_version": 1, "reindexed": 1, "notices": []}
 
 
 def test_status(terminal: Terminal) -> None:
@@ -243,7 +259,79 @@ def test_status(terminal: Terminal) -> None:
         "stale": 1,
         "model": "test-model (512 dimensions)",
         "problems": ["1 document is stale."],
+        "alerts": [ALERT],
     }
+
+
+def test_alerts(terminal: Terminal) -> None:
+    assert terminal.json("alerts") == {"schema_version": 1, "alerts": [ALERT], "resolved": []}
+    found = terminal.json("alerts", "--all", "--acknowledge", "reranker")
+    assert found["resolved"] == [
+        {**ALERT, "name": "arms", "resolved_at": "2026-03-01T09:40:00+00:00"}
+    ]
+    assert ("acknowledge", "reranker") in terminal.brain.asked
+
+
+def test_queries(terminal: Terminal) -> None:
+    query = {
+        "id": 7,
+        "asked_at": "2026-03-01T09:30:00+00:00",
+        "kind": "search",
+        "text": "rent of the flat",
+        "document": None,
+        "options": {"limit": 3},
+        "preset": "default",
+        "model": "test-model",
+        "archive": 2,
+        "arms": {"vector": 4, "lexical": 0},
+        "terms": 2,
+        "candidates": 4,
+        "pool": 2,
+        "slots": [1, 1, 2],
+        "best": 0.82,
+        "median": 0.1,
+        "timings_ms": {"query": 0.5},
+        "total_ms": 41.7,
+        "warm": True,
+    }
+    kept = {"schema_version": 1, "queries": [query], "total": 1, "forgotten": 0, "enabled": True}
+    assert terminal.json("queries", "--limit", "0") == kept
+    assert terminal.brain.asked == [("recent", None)]
+    assert terminal.json("queries", "--clear") == {
+        "schema_version": 1,
+        "queries": [],
+        "total": 0,
+        "forgotten": 1,
+        "enabled": True,
+    }
+
+
+def test_pins(terminal: Terminal) -> None:
+    pin = {
+        "id": 4,
+        "question": "rent of the flat",
+        "document": 1,
+        "name": "lease.pdf",
+        "path": "/papers/lease.pdf",
+        "found": True,
+        "rank": 1,
+        "lost_by": None,
+        "pinned_at": "2026-03-01T09:30:00+00:00",
+        "checked_at": "2026-03-01T09:31:00+00:00",
+    }
+    lost = {
+        **pin,
+        "id": 5,
+        "question": "plan of the flat",
+        "found": False,
+        "rank": None,
+        "lost_by": "fusion",
+    }
+    made = terminal.json("pin", "rent of the flat", "--doc", "lease.pdf")
+    assert made == {"schema_version": 1, "pin": pin}
+    found = terminal.json("pins", "--check", exit_code=1)
+    assert found == {"schema_version": 1, "pins": [pin, lost], "removed": None}
+    assert terminal.json("pins", "--remove", "5")["removed"] == lost
 
 
 def test_doctor(terminal: Terminal) -> None:

@@ -299,7 +299,10 @@ def test_status(terminal: Terminal) -> None:
     rows = [_cells(line) for line in lines]
     assert ["database", "embedded PostgreSQL 18.6, running, 9.7 MB"] in rows
     assert ["languages", "en: 1, it: 1"] in rows
-    assert lines[-1] == "Problem: 1 document is stale."
+    assert lines[-2:] == [
+        "Problem: 1 document is stale.",
+        "Alert: reranker (critical): The reranker cannot be loaded.",
+    ]
 
 
 def test_doctor(terminal: Terminal) -> None:

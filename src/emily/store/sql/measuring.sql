@@ -59,3 +59,59 @@ SELECT count(*) AS queries FROM query_log;
 
 -- name: clear_queries
 DELETE FROM query_log WHERE %(id)s::bigint IS NULL OR id = %(id)s::bigint;
+
+-- name: document_names
+SELECT id, name FROM document WHERE id = ANY(%(documents)s::bigint[]);
+
+-- What is wrong with the rows of the index, and a document to look at.
+-- name: index_faults
+WITH bare AS (
+    SELECT c.document_id FROM chunk c
+    WHERE NOT EXISTS (SELECT FROM chunk_vector v WHERE v.chunk_id = c.id)
+)
+SELECT (SELECT count(*) FROM document) AS documents,
+       (SELECT count(*) FROM chunk) AS chunks,
+       (SELECT count(*) FROM document d WHERE d.fingerprint <> %(fingerprint)s::text) AS stale,
+       (SELECT count(*) FROM document d
+        WHERE d.model_id NOT IN (SELECT m.id FROM model m
+                                 WHERE m.name = %(model)s::text AND m.profile = %(profile)s::text
+                                   AND m.dimension = %(dimension)s::integer)) AS other_model,
+       (SELECT count(*) FROM bare) AS without_vector,
+       (SELECT min(document_id) FROM bare) AS example;
+
+-- Vectors that cannot be compared, among the newest or among all. NaN is greater than any
+-- number here, so that no bound holds it.
+-- name: vector_faults
+WITH latest AS (
+    SELECT v.chunk_id, v.vector FROM chunk_vector v
+    ORDER BY v.chunk_id DESC LIMIT %(limit)s::bigint
+), wrong AS (
+    SELECT chunk_id FROM latest WHERE NOT (l2_norm(vector) BETWEEN 0.95 AND 1.05)
+)
+SELECT (SELECT count(*) FROM latest) AS vectors,
+       (SELECT count(*) FROM latest
+        WHERE vector_dims(vector) <> %(dimension)s::integer) AS wrong_dimension,
+       (SELECT count(*) FROM wrong) AS wrong_length,
+       (SELECT min(c.document_id) FROM wrong w JOIN chunk c ON c.id = w.chunk_id) AS example;
+
+-- name: add_pin
+INSERT INTO pin (question, document_id, name, path)
+VALUES (%(question)s::text, %(document_id)s::bigint, %(name)s::text, %(path)s::text)
+ON CONFLICT (md5(question), md5(path)) DO NOTHING
+RETURNING id;
+
+-- name: list_pins
+SELECT id, question, document_id, name, path, pinned_at, checked_at, rank, lost_by
+FROM pin ORDER BY id;
+
+-- name: remove_pin
+DELETE FROM pin WHERE id = %(id)s::bigint;
+
+-- name: note_pin
+UPDATE pin SET rank = %(rank)s::integer, lost_by = %(lost_by)s::text, checked_at = now()
+WHERE id = %(id)s::bigint;
+
+-- name: rebind_pins
+UPDATE pin p SET document_id = s.document_id
+FROM source s
+WHERE p.document_id IS NULL AND md5(s.path) = md5(p.path);
