@@ -35,17 +35,21 @@ from emily.measure.health import Status, examine, examine_without_database, take
 from emily.measure.pins import Pin, Pins
 from emily.measure.query_log import QueryKind, QueryLog, entry_of
 from emily.measure.watch import Watch
-from emily.models import Embedder, UseEmbedder, VisionModel
+from emily.models import Embedder, Reranker, UseEmbedder, VisionModel
+from emily.models.rerankers import reranker_of
 from emily.reading.walk import refuse_empty, walk
 from emily.retrieval.answer import Answer
 from emily.retrieval.filters import Filters, parse_filters
 from emily.retrieval.presets import presets
+from emily.retrieval.reranking import Reranking
 from emily.retrieval.retriever import Retriever
 from emily.settings import Settings, load_settings, private_folder
 from emily.store import Database
 from emily.store.alerts import Alerts
 
 if TYPE_CHECKING:
+    from emily.indexing.embedders import EmbedderInfo, ModelChange
+    from emily.measure.explanation import Explanation
     from emily.measure.questions import Question, Unanswerable
     from emily.measure.trial import Trial
     from emily.reading.pages import Reading
@@ -101,6 +105,7 @@ class Brain:
         languages: LanguageDetector,
         reader: Reader | None = None,
         vision: VisionModel | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         """Join the rooms; ``Brain.open`` makes the parts.
 
@@ -111,6 +116,7 @@ class Brain:
             languages: tells the language of documents, chunks and questions.
             reader: of files; without one it is made when the first file is added.
             vision: reads what OCR cannot, if there is one.
+            reranker: orders candidates anew, if there is one.
         """
         self.settings = settings
         self._database = database
@@ -129,10 +135,17 @@ class Brain:
             embedder.words_identity,
         )
         self._catalogue = Catalogue(database)
-        self._retriever = Retriever(
-            database, embedder, languages, settings, self._preparer.fingerprint
-        )
         self.alerts = Alerts(database)
+        self._reranker = reranker
+        self._reranking = Reranking(reranker, self.alerts, settings.reranker_candidates)
+        self._retriever = Retriever(
+            database,
+            embedder,
+            languages,
+            settings,
+            self._preparer.fingerprint,
+            self._reranking,
+        )
         self.queries = QueryLog(database, settings)
         checks = StandingChecks(database, settings, embedder.identity, self._preparer.fingerprint)
         self._watch = Watch(self.queries, self.alerts, checks.run)
@@ -147,6 +160,7 @@ class Brain:
         *,
         home: Path | str | None = None,
         embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
         warm: bool = False,
     ) -> AsyncIterator[Self]:
         """Open the archive of a home folder, made if it is new.
@@ -155,6 +169,7 @@ class Brain:
             settings: all settings; ``None`` loads those of ``home``.
             home: the folder; ``None`` takes ``EMILY_HOME`` or the platform's data folder.
             embedder: another embedder than the one that is set.
+            reranker: another cross-encoder than the one that is set.
             warm: load the models meanwhile; else they load at their first use.
 
         Raises:
@@ -170,8 +185,13 @@ class Brain:
             if warming is not None:
                 # Beside the database's start; awaited at the end, for threads cannot be stopped.
                 stack.push_async_callback(asyncio.wait, [asyncio.create_task(warming)])
+            judge = reranker or reranker_of(chosen)
+            if judge is not None:
+                stack.callback(judge.close)
+                if warm:
+                    stack.callback(asyncio.create_task(_prepare(judge)).cancel)
             database = await stack.enter_async_context(Database.open(chosen))
-            brain = cls(chosen, database, model, languages)
+            brain = cls(chosen, database, model, languages, reranker=judge)
             stack.push_async_callback(brain._close)
             yield brain
 
@@ -181,7 +201,12 @@ class Brain:
         reader = _reader(settings)
         try:
             return await examine_without_database(
-                settings, _embedder(settings), reader, _vision(settings), error
+                settings,
+                _embedder(settings),
+                reader,
+                _vision(settings),
+                error,
+                reranker_of(settings),
             )
         finally:
             await reader.close()
@@ -301,33 +326,48 @@ class Brain:
 
     async def search(
         self,
-        query: str,
+        query: str | Sequence[str],
         *,
         limit: int | None = None,
         threshold: float | None = None,
         filters: Filters | None = None,
         preset: str | None = None,
+        budget: int | None = None,
+        operators: bool = True,
         log: bool = True,
     ) -> Answer:
         """Search the whole archive, or a part of it.
 
         Args:
-            query: a question or some words, in any language.
+            query: a question or some words, in any language; or several wordings and
+                translations of one, which are asked at once and joined.
             limit: most chunks to choose, before they are grouped by document.
             threshold: least probability of a passage, 0 to 1, instead of the setting's.
             filters: which documents to look in, see ``parse_filters``.
             preset: what the search does, see ``presets``; the setting ``preset`` by default.
+            budget: most tokens of all passages together: first each document's best passage in
+                order, then the next ones.
+            operators: whether "words in quotation marks" must stand in a passage as they are and
+                a -word must not; otherwise all is words.
             log: whether it is a question of the owner's, for the query log; a measurement's is
                 not.
 
         Raises:
-            InputError: the question is empty, the limit out of bounds, or there is no such
-                preset.
+            InputError: a question is empty, the limit or budget out of bounds, there is no such
+                preset, or the index does not serve it.
             ModelMismatch: the index was made by another model.
             StoreUnavailable: the database cannot be reached.
         """
         started = time.perf_counter()
-        answer = await self._retriever.search(query, limit, threshold, filters or Filters(), preset)
+        answer = await self._retriever.search(
+            query,
+            limit,
+            threshold,
+            filters or Filters(),
+            preset,
+            budget=budget,
+            operators=operators,
+        )
         if log:
             given = {"limit": limit, "threshold": threshold, "filters": filters}
             self._note(answer, "search", started, **given)
@@ -466,6 +506,81 @@ class Brain:
             done += await self._reindex_document(row["id"])
         return ReindexReport(done, await self.pins.notices() if done else ())
 
+    async def why(
+        self,
+        question: str,
+        document: str | int,
+        *,
+        quote: str | None = None,
+        filters: Filters | None = None,
+        preset: str | None = None,
+    ) -> Explanation:
+        """Why a search finds a document or does not, stage by stage; it only reads.
+
+        Args:
+            question: what is asked.
+            document: that is expected, by id, exact name or path; it need not be there.
+            quote: words of the document that the answer should show.
+            filters: as in ``search``.
+            preset: as in ``search``.
+
+        Raises:
+            AmbiguousDocument: several documents go by that name.
+            InputError, StoreUnavailable: as in ``search``.
+        """
+        from emily.measure.why import Why
+
+        explainer = Why(
+            self._database,
+            self._catalogue,
+            self._retriever,
+            self.settings,
+            self._embedder.identity,
+            self._preparer.fingerprint,
+        )
+        return await explainer.explain(
+            question, document, quote=quote, filters=filters, preset=preset
+        )
+
+    async def models(self) -> Sequence[EmbedderInfo]:
+        """The embedders that there are, and which documents are of which."""
+        from emily.indexing.embedders import list_embedders
+
+        return await list_embedders(self.settings, self._database, self._embedder)
+
+    async def use_model(
+        self,
+        model: str,
+        *,
+        url: str | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> ModelChange:
+        """Embed the archive with another model, which stays searchable, then switch to it.
+
+        Can be interrupted at any moment and goes on where it ended. Afterwards the settings name
+        the new model, and the archive is to be opened anew: this brain has the old one.
+
+        Args:
+            model: ``bundled``, ``BACKEND/MODEL``, a model of the backend that is set, or a folder.
+            url: address of its server.
+            progress: told the document at hand, how many are done, of how many.
+
+        Raises:
+            InputError: ``model`` names no embedder.
+            ModelError: it cannot be used; nothing has changed.
+            SettingError: the file of settings cannot be changed; the message has the lines.
+        """
+        from emily.indexing.embedders import change_embedder
+
+        return await change_embedder(
+            self.settings,
+            self._database,
+            self._languages,
+            model,
+            url=url,
+            step=progress or _untold,
+        )
+
     async def pin(self, question: str, document: str | int) -> Pin:
         """Pin a question to the document that it must find; it is asked at once.
 
@@ -488,6 +603,7 @@ class Brain:
 
     async def doctor(self) -> Sequence[Check]:
         """Check database, models, OCR, disk and versions; each with what mends it."""
+        await self._reranking.clear()
         return await examine(
             self.settings,
             self._database,
@@ -497,6 +613,7 @@ class Brain:
             self._originals,
             self._preparer.fingerprint,
             self.pins.standing,
+            self._reranker,
         )
 
     def _files(self) -> Reader:
@@ -528,6 +645,9 @@ class Brain:
         await self.settle()
         if self._reader is not None:
             await self._reader.close()
+        close = getattr(self._embedder, "close", None)
+        if close is not None:  # the connections of one that a server runs
+            await asyncio.to_thread(close)
 
     async def _reindex_document(self, document: int) -> bool:
         row = await self._database.fetch_one("stored_text", {"document_id": document})
@@ -554,7 +674,9 @@ def _untold(what: str, done: int, total: int) -> None:
 
 
 def _embedder(settings: Settings) -> Embedder:
-    return UseEmbedder(threads=settings.threads, cache=settings.home / "cache")
+    from emily.models.choosing import make_embedder
+
+    return make_embedder(settings)
 
 
 def _reader(settings: Settings) -> Reader:
@@ -598,6 +720,12 @@ def _warm(model: Embedder, languages: LanguageDetector) -> None:
     with suppress(EmilyError):
         languages.load()
         model.embed_queries(["."])
+
+
+async def _prepare(reranker: Reranker) -> None:
+    """Load a cross-encoder ahead of use; the search that needs it gets its error."""
+    with suppress(EmilyError):
+        await reranker.prepare()
 
 
 def _table(header: Sequence[int] | None, rows: Sequence[Sequence[int]]) -> TableSpan:

@@ -15,6 +15,7 @@
     └── ModelError              a model cannot be used
         ├── ModelUnavailable    a model cannot be loaded
         ├── ModelMismatch       the index was made by another model
+        ├── QuestionTooLong     a question leaves a reranker no room for a passage
         └── VectorError         a model returned NaN, infinity or a zero vector
 
 A message states the fact, the value seen, the values allowed and the command that helps.
@@ -33,6 +34,7 @@ __all__ = [
     "ModelMismatch",
     "ModelUnavailable",
     "PasswordRequired",
+    "QuestionTooLong",
     "ReadingError",
     "SettingError",
     "StoreError",
@@ -101,6 +103,10 @@ class ModelUnavailable(ModelError):
 
 class ModelMismatch(ModelError):
     """The index holds vectors of another model than the one that is set."""
+
+
+class QuestionTooLong(ModelError):
+    """A question is so long that a reranker has no room for a passage beside it."""
 
 
 class VectorError(ModelError):

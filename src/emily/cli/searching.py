@@ -22,6 +22,24 @@ Limit = Annotated[
         show_default=False,
     ),
 ]
+Also = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--also",
+        metavar="QUERY",
+        help="Another wording or a translation of the question; may be given several times.",
+        show_default=False,
+    ),
+]
+Budget = Annotated[
+    int | None,
+    typer.Option(
+        "--budget",
+        metavar="TOKENS",
+        help="Passages of at most so many tokens: first the best of each document.",
+        show_default=False,
+    ),
+]
 Preset = Annotated[
     str | None,
     typer.Option(
@@ -39,7 +57,9 @@ Explain = Annotated[bool, typer.Option("--explain", help="Show what each stage d
 def search(
     context: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words or a question.")],
+    also: Also = None,
     limit: Limit = None,
+    budget: Budget = None,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -103,11 +123,14 @@ def search(
     Ask in any language that the archive holds. Each passage names its document, its page or
     lines, and the probability that it helps to answer. Fewer passages than asked for, or none,
     is a valid answer; a notice then says why.
+
+    Words in quotation marks must stand in a passage as they are, and a word with a minus before
+    it must not: emily search 'rent "service charge" -garage'.
     """
     from emily.retrieval.filters import parse_filters
 
     session = session_of(context)
-    question = " ".join(query)
+    questions = [" ".join(query), *(also or ())]
     filters = parse_filters(
         since=since,
         until=until,
@@ -118,7 +141,12 @@ def search(
 
     async def searched(brain: Brain) -> None:
         answer = await brain.search(
-            question, limit=limit, threshold=threshold, filters=filters, preset=preset
+            questions if also else questions[0],
+            limit=limit,
+            threshold=threshold,
+            filters=filters,
+            preset=preset,
+            budget=budget,
         )
         # While the brain is open: the answer does not wait for what is written behind it.
         _show(session, answer, full=full, explain=explain, as_json=as_json)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from emily.brain import Brain, Check
     from emily.cli.contract import Output
     from emily.errors import StoreError
+    from emily.measure.trial import Trial
     from emily.models import UseEmbedder
     from emily.reading.pages import Reading
     from emily.settings import Settings
@@ -84,6 +85,12 @@ async def _inspect(settings: Settings, path: Path, passwords: Sequence[str]) -> 
     return await Brain.inspect(settings, path, passwords)
 
 
+async def _evaluate_set(settings: Settings, folder: Path, **options: Any) -> Sequence[Trial]:
+    from emily.brain import Brain
+
+    return await Brain.evaluate_set(settings, folder, **options)
+
+
 def _interactive() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
@@ -97,6 +104,7 @@ class Session:
         stop_server: ends that home's embedded database server; gives whether one was running.
         diagnose: examines the other parts where the database does not open.
         read_file: reads a file without adding it.
+        evaluate_set: measures on a set, in an archive of its own.
         home: the folder of ``--home``, ``None`` if it was not given.
         verbose: whether ``--verbose`` was given.
         interactive: whether there is someone to ask.
@@ -106,6 +114,7 @@ class Session:
     stop_server: Callable[[Settings], bool] = _stop_server
     diagnose: Callable[[Settings, StoreError], Coroutine[Any, Any, Sequence[Check]]] = _diagnose
     read_file: Callable[[Settings, Path, Sequence[str]], Coroutine[Any, Any, Reading]] = _inspect
+    evaluate_set: Callable[..., Coroutine[Any, Any, Sequence[Trial]]] = _evaluate_set
     home: str | None = None
     verbose: bool = False
     interactive: Callable[[], bool] = _interactive
@@ -152,6 +161,22 @@ class Session:
 
         configure_logs(log_level(self.verbose))
         return asyncio.run(self.read_file(self.settings(), path, passwords))
+
+
+    def measure(self, folder: Path, **options: Any) -> Sequence[Trial]:
+        """Measure on a set; the owner's archive is not opened.
+
+        Args:
+            folder: of the set.
+            options: of ``Brain.evaluate_set``.
+
+        Raises:
+            EmilyError: whatever the brain raises.
+        """
+        from emily.cli.logs import configure_logs, log_level
+
+        configure_logs(log_level(self.verbose))
+        return asyncio.run(self.evaluate_set(self.settings(), folder, **options))
 
 
 def session_of(context: typer.Context) -> Session:

@@ -11,6 +11,7 @@ from pgvector import HalfVector
 
 from emily.errors import VectorError
 from emily.indexing.prepare import PreparedDocument, Word
+from emily.indexing.stems import NO_STEMMER, configuration
 from emily.indexing.text import DocumentText
 from emily.models.protocols import Matrix
 from emily.store import Connection, statement
@@ -122,11 +123,35 @@ async def write_derived(
                     _array(prepared.lengths[index] for index in posting.chunks),
                 )
             )
+    if prepared.whole is not None:
+        await _write_whole(connection, document, ids, prepared)
+
+
+async def _write_whole(
+    connection: Connection, document: int, ids: Sequence[int], prepared: PreparedDocument
+) -> None:
+    """Write what the preset ``archive`` looks in: stems and a vector of each chunk."""
+    assert prepared.whole is not None
+    spoken = [item.language for item in prepared.chunks]
+    values = {
+        "document_id": document,
+        "chunks": list(ids),
+        "languages": [language or NO_STEMMER for language in spoken],
+        "configurations": [configuration(language) for language in spoken],
+        "texts": [text for text, _ in prepared.whole],
+    }
+    await run(connection, "add_stems", values)
+    columns = "COPY chunk_whole (chunk_id, vector) FROM STDIN (FORMAT binary)"
+    async with connection.cursor() as cursor, cursor.copy(columns) as copy:
+        copy.set_types(["int8", "halfvec"])
+        for identity, (_, vector) in zip(ids, prepared.whole, strict=True):
+            if vector is not None:
+                await copy.write_row((identity, HalfVector(vector)))
 
 
 async def forget_derived(connection: Connection, document: int, *, pages: bool) -> None:
     """Forget what is derived from a document's text, with its pages if they are read anew."""
-    names = ["forget_words", "forget_chunks", "forget_postings"]
+    names = ["forget_words", "forget_chunks", "forget_postings", "forget_stems"]
     for name in [*names, "forget_pages"] if pages else names:
         await run(connection, name, {"document_id": document})
 

@@ -18,6 +18,7 @@ from emily.errors import VectorError
 from emily.indexing.chunking import Chunk, chunk
 from emily.indexing.language import LanguageDetector
 from emily.indexing.parts import split_into_parts
+from emily.indexing.stems import STEMS_MARK
 from emily.indexing.terms import analyse, words
 from emily.indexing.text import DocumentText
 from emily.indexing.vectors import pack
@@ -26,6 +27,7 @@ from emily.settings import Settings
 
 __all__ = [
     "NO_LANGUAGE",
+    "EmbeddedDocument",
     "GivenUp",
     "IndexedChunk",
     "Posting",
@@ -99,6 +101,8 @@ class PreparedDocument:
         lengths: number of terms of each chunk.
         postings: by term.
         failures: chunks that have no vector, with the reason; found by words only.
+        whole: for the preset ``archive``, where the index is to serve it, the text that each
+            chunk is stemmed from and its one vector (``None`` where the embedder failed).
     """
 
     language: str | None
@@ -106,6 +110,26 @@ class PreparedDocument:
     chunks: tuple[IndexedChunk, ...]
     lengths: tuple[int, ...]
     postings: dict[str, Posting]
+    failures: tuple[str, ...]
+    whole: tuple[tuple[str, NDArray[np.float32] | None], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedDocument:
+    """What an embedder makes of a document's chunks, by chunk.
+
+    Attributes:
+        name_vector: as in ``PreparedDocument``.
+        parts: vectors of each chunk's parts; none where the embedder failed on it.
+        sentences: packed sentence vectors of each chunk.
+        wholes: one vector of each chunk, where the index serves the preset ``archive``.
+        failures: as in ``PreparedDocument``.
+    """
+
+    name_vector: NDArray[np.float32] | None
+    parts: tuple[Sequence[NDArray[np.float32]], ...]
+    sentences: tuple[bytes, ...]
+    wholes: tuple[NDArray[np.float32] | None, ...]
     failures: tuple[str, ...]
 
 
@@ -124,6 +148,7 @@ class Preparer:
         return (
             f"{INDEX_VERSION};{chosen.chunk_tokens};{chosen.chunk_overlap};"
             f"{','.join(sorted(chosen.languages))};{chosen.language_confidence}"
+            f"{STEMS_MARK if chosen.serves('archive') else ''}"
         )
 
     @property
@@ -165,6 +190,7 @@ class Preparer:
             wording = beside.submit(self._words, chunks, texts, language)
             reckoning = beside.submit(_postings, chunks, texts, name, chosen.languages)
             vectors, failures = self._embed(chunks, texts, given_up or threading.Event())
+            whole = self._whole(chunks, texts, given_up or threading.Event())
             spoken = wording.result()
             lengths, postings = reckoning.result()
         indexed = []
@@ -180,6 +206,48 @@ class Preparer:
             chunks=tuple(indexed),
             lengths=lengths,
             postings=postings,
+            failures=failures,
+            whole=whole,
+        )
+
+    async def embedded(
+        self, chunks: Sequence[Chunk], texts: Sequence[str], name: str
+    ) -> EmbeddedDocument:
+        """``embed`` in a thread, which ends soon after this is cancelled."""
+        given_up = threading.Event()
+        try:
+            return await asyncio.to_thread(self.embed, chunks, texts, name, given_up)
+        except asyncio.CancelledError:
+            given_up.set()
+            raise
+
+    def embed(
+        self,
+        chunks: Sequence[Chunk],
+        texts: Sequence[str],
+        name: str,
+        given_up: threading.Event | None = None,
+    ) -> EmbeddedDocument:
+        """The vectors alone of a document that is chunked already.
+
+        Args:
+            chunks: in order.
+            texts: of the chunks.
+            name: the document's file name.
+            given_up: once set, nobody waits for the result any more.
+
+        Raises:
+            ModelUnavailable: the embedder cannot be loaded.
+            GivenUp: ``given_up`` was set.
+        """
+        wanted = given_up or threading.Event()
+        vectors, failures = self._embed(chunks, texts, wanted)
+        whole = self._whole(chunks, texts, wanted)
+        return EmbeddedDocument(
+            name_vector=self._name_vector(name),
+            parts=tuple([part for part, _ in found] for found in vectors),
+            sentences=tuple(b"".join(packed for _, packed in found) for found in vectors),
+            wholes=tuple(None if whole is None else whole[row][1] for row in range(len(chunks))),
             failures=failures,
         )
 
@@ -202,6 +270,24 @@ class Preparer:
             return None
         first: NDArray[np.float32] = vectors[0]
         return first
+
+    def _whole(
+        self, chunks: Sequence[Chunk], texts: Sequence[str], given_up: threading.Event
+    ) -> tuple[tuple[str, NDArray[np.float32] | None], ...] | None:
+        """Each chunk as one text with one vector, where the index serves ``archive``."""
+        if not self._settings.serves("archive"):
+            return None
+        full = [f"{item.header}\n{text}".strip() for item, text in zip(chunks, texts, strict=True)]
+        found: list[list[_Part]] = [[] for _ in full]
+        batch = [(index, [text]) for index, text in enumerate(full)]
+        for start in range(0, len(batch), _BATCH_PARTS):
+            if given_up.is_set():
+                raise GivenUp
+            self._embed_batch(batch[start : start + _BATCH_PARTS], found, {})
+        return tuple(
+            (text, vectors[0][0] if vectors else None)
+            for text, vectors in zip(full, found, strict=True)
+        )
 
     def _embed(
         self, chunks: Sequence[Chunk], texts: Sequence[str], given_up: threading.Event

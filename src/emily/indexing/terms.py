@@ -26,7 +26,7 @@ from emily.indexing.figures import MONTHS, dates_in, iban_at, month_at, spaced_n
 from emily.indexing.normalise import bound_marks
 from emily.indexing.stopwords import stop_words
 
-__all__ = ["DEFAULT_LANGUAGES", "Term", "analyse", "fold", "prefix", "words"]
+__all__ = ["DEFAULT_LANGUAGES", "UNSPACED", "Term", "analyse", "fold", "prefix", "words"]
 
 DEFAULT_LANGUAGES: Final = ("it", "en")
 PREFIX: Final = 5
@@ -55,19 +55,20 @@ class Term(NamedTuple):
 _THAI = "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff"
 _KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3099\u309a"
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_UNSPACED = f"{_THAI}{_KANA}{_HAN}"
+UNSPACED: Final = f"{_THAI}{_KANA}{_HAN}"
+"""Characters of scripts without spaces, as the inside of a class of a regular expression."""
 _RUN = re.compile(
     f"[{_HAN}]+|[\u3041-\u3096\u309d-\u309f\u3099\u309a]+|[\u30a1-\u30fa\u30fc-\u30ff\u3099\u309a]+"
     f"|[\u0e01-\u0e7f]+|[\u0e80-\u0eff]+|[\u1000-\u109f]+|[\u1780-\u17ff]+"
 )
 # Letters and digits, and the marks that stay inside words of Hebrew, Arabic and Indic scripts.
 _ALNUM = (
-    rf"(?:[^\W_{_UNSPACED}]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    rf"(?:[^\W_{UNSPACED}]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     rf"\u0900-\u0903\u093a-\u094f\u0980-\u0983\u09bc-\u09cd\u0a3c-\u0a4d\u0abc-\u0acd"
     rf"\u0b3c-\u0b4d\u0bbe-\u0bcd\u0c3e-\u0c4d\u0cbc-\u0ccd\u0d3e-\u0d4d])"
 )
 _TOKEN = re.compile(
-    rf"[{_UNSPACED}]+"
+    rf"[{UNSPACED}]+"
     rf"|(?<![^\W_])[A-Za-z](?:\+\+|\#)(?![^\W_])"  # C#, C++
     rf"|{_ALNUM}++(?:(?:[-_/.@:+&'’·‐‑]|(?<=\d),(?=\d)){_ALNUM}++)*+"
 )

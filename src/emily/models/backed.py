@@ -33,7 +33,9 @@ _BATCH_TEXTS = 32
 _BATCH_TOKENS = 8192  # of the bundled encoder
 _MOST_TOKENS = 512  # a chunk is never longer
 _SPECIAL_TOKENS = 4  # begin, end, and what a server adds of its own
-_LEAST_PIECE = 8  # words: a text that is refused as too long is not cut any further
+# A text that is refused as too long is cut between its words, then within, down to this.
+_LEAST_PIECE = 8
+_LEAST_CHARACTERS = 32
 # A model makes at least .66 tokens of one of the bundled encoder's (measured on text, tables and
 # commands in Italian and English, docs/decisions/0010); half leaves room for other scripts.
 _FEWEST_TOKENS = 0.5
@@ -269,10 +271,14 @@ class BackedEmbedder:
         """A text that is too long for the model as the mean of its halves."""
         prefix, text = item
         words = text.split()
-        if len(words) < _LEAST_PIECE:
+        if len(words) >= _LEAST_PIECE:
+            middle = len(words) // 2
+            pieces = [" ".join(words[:middle]), " ".join(words[middle:])]
+        elif len(text) >= _LEAST_CHARACTERS:
+            pieces = [text[: len(text) // 2].strip(), text[len(text) // 2 :].strip()]
+        else:
             return self._refused(item, reason)
-        middle = len(words) // 2
-        halves = [(prefix, " ".join(words[:middle])), (prefix, " ".join(words[middle:]))]
+        halves = [(prefix, piece) for piece in pieces]
         made = {item: self._joined(halves, self._halved(halves, patient))}
         self._remember(made)
         return made

@@ -9,7 +9,15 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Embedder", "Matrix", "ModelIdentity", "PartVectors", "Reranker", "VisionModel"]
+__all__ = [
+    "Embedder",
+    "Judgement",
+    "Matrix",
+    "ModelIdentity",
+    "PartVectors",
+    "Reranker",
+    "VisionModel",
+]
 
 Matrix = NDArray[np.float32]
 """Rows are vectors of length 1 (L2), columns are dimensions."""
@@ -105,17 +113,56 @@ class Embedder(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a reranker makes of a question's passages.
+
+    Attributes:
+        order: positions of the passages as they were given, from 0, best first.
+        probabilities: ``(n,)``, that each passage helps to answer, 0 to 1, by position;
+            ``None`` where the reranker gives an order and nothing else.
+        cut: passages of which the end was left out because they are too long.
+    """
+
+    order: tuple[int, ...]
+    probabilities: tuple[float, ...] | None
+    cut: int = 0
+
+
 @runtime_checkable
 class Reranker(Protocol):
-    """Scores a question against passages, one pair at a time."""
+    """A cross-encoder: reads a question and a passage together, one pair at a time."""
 
     @property
     def name(self) -> str:
-        """The model's name, as notices and traces show it."""
+        """The model and where it runs, as notices and traces show it."""
         ...
 
-    def score(self, query: str, passages: Sequence[str]) -> Sequence[float]:
-        """Probability, 0 to 1, that each passage helps to answer the question."""
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the golden pairs showed that it cannot do, since it was prepared."""
+        ...
+
+    async def prepare(self) -> None:
+        """Load the model, or reach its server, and put the golden pairs to it.
+
+        Raises:
+            ModelUnavailable: it cannot be loaded or reached, or fails the golden pairs.
+            ModelError: it took too long, or its answer cannot be used.
+        """
+        ...
+
+    async def rank(self, query: str, passages: Sequence[str]) -> Judgement:
+        """Judge passages; prepares first where that has not been done.
+
+        Raises:
+            ModelUnavailable, ModelError: as ``prepare``.
+            QuestionTooLong: the question leaves no room for a passage.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back the memory; it may be asked again."""
         ...
 
 

@@ -41,7 +41,7 @@ class SentenceTransformerEncoder:
         """Raw vectors; a text over the model's window is refused and never cut in silence."""
         with self._lock:  # the library is not safe to call from several threads
             model = self._loaded()
-            sizes = [len(ids) for ids in model.tokenizer(list(texts))["input_ids"]]
+            sizes = [len(ids) for ids in model.tokenizer(list(texts), verbose=False)["input_ids"]]
             longest = model.max_seq_length
             if longest is not None and max(sizes) > longest:
                 raise TextTooLong(f"{max(sizes)} tokens, and the model reads {longest}")
@@ -86,12 +86,14 @@ class SentenceTransformerEncoder:
             try:
                 import torch
                 from sentence_transformers import SentenceTransformer
+                from transformers.utils.logging import disable_progress_bar
             except ImportError as error:
                 raise ModelUnavailable(
                     f"sentence-transformers is not installed ({error}). Install it with: {_INSTALL}"
                 ) from None
             try:
                 torch.set_num_threads(self._threads)
+                disable_progress_bar()
                 self._model = SentenceTransformer(
                     str(self._folder), device="cpu", local_files_only=True, trust_remote_code=False
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from emily.retrieval.bm25 import K1, B, Statistics, TermGroup, inverse_frequency
+from emily.retrieval.mirror import Mirrored
+from emily.retrieval.skipping import best_chunks
 from emily.settings import LexicalScore
 from emily.store import Database
 
@@ -24,11 +27,23 @@ async def vector_arm(
     vector: NDArray[np.float32],
     limit: int,
     documents: Sequence[int] | None = None,
+    mirrored: Mirrored | None = None,
 ) -> Ranking:
     """Chunks whose best part is nearest in meaning; the score is the cosine.
 
-    Exact: every vector is compared; only those of ``documents`` where they are given.
+    Exact in the store: every vector is compared; only those of ``documents`` where they are
+    given. In memory it is exact up to a size, see ``PartMatrix.nearest``.
     """
+    if mirrored is not None:
+        table = mirrored.table
+        places, cosines = await asyncio.to_thread(
+            table.vectors.nearest,
+            vector,
+            limit,
+            table.of_documents(documents),
+            by_signs=mirrored.by_signs,
+        )
+        return list(zip(table.ids[places].tolist(), cosines.tolist(), strict=True))
     rows = await database.fetch(
         "vector_arm",
         {"vector": HalfVector(vector), "limit": limit, "documents": _listed(documents)},
@@ -36,8 +51,17 @@ async def vector_arm(
     return [(row["chunk_id"], row["score"]) for row in rows]
 
 
-async def archive_statistics(database: Database, groups: Sequence[TermGroup]) -> Statistics:
+async def archive_statistics(
+    database: Database, groups: Sequence[TermGroup], mirrored: Mirrored | None = None
+) -> Statistics:
     """What BM25 has to know of the archive for these groups."""
+    if mirrored is not None:
+        lists = await mirrored.postings.of(all_terms(groups), mirrored.table)
+        return Statistics(
+            chunks=len(mirrored.table),
+            average_terms=mirrored.table.average,
+            frequencies={term: len(found) for term, found in lists.items() if len(found)},
+        )
     row = await database.fetch_one("chunk_statistics")
     assert row is not None
     rows = await database.fetch("document_frequencies", {"terms": all_terms(groups)})
@@ -56,12 +80,18 @@ async def lexical_arm(
     *,
     kind: LexicalScore = "bm25",
     documents: Sequence[int] | None = None,
+    mirrored: Mirrored | None = None,
 ) -> Ranking:
     """Chunks that hold the most telling of the terms, joined by OR.
 
     Only those of ``documents`` where they are given. The score is BM25 (not divided by its
     ceiling), or the number of groups that match.
     """
+    if mirrored is not None and kind == "bm25":
+        table = mirrored.table
+        lists = await mirrored.postings.of(all_terms(groups), table)
+        found = best_chunks(groups, lists, statistics, table, limit, table.of_documents(documents))
+        return list(zip(table.ids[found.rows].tolist(), found.scores, strict=True))
     terms: list[str] = []
     places: list[int] = []
     weights: list[float] = []

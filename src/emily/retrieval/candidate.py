@@ -14,6 +14,9 @@ __all__ = ["Candidate", "Evidence", "Gathered"]
 class Gathered:
     """What the store holds of a candidate's chunk and its document.
 
+    ``words``, ``sentences`` and ``description`` are empty until the stage ``details`` has
+    fetched them, for the pool only.
+
     Attributes:
         document: id of the document.
         ordinal: place of the chunk in the document, from 0.
@@ -21,11 +24,11 @@ class Gathered:
         end: offset behind its last one.
         language: of the chunk, ``None`` if not known.
         terms: number of terms, its length in BM25.
+        name: name of the document.
+        matches: how often each term of the query stands in it.
         words: ids of its words in the vocabulary.
         sentences: ``(n, dimension)`` vectors of its sentences.
-        name: name of the document.
         description: description of the document, if it has one.
-        matches: how often each term of the query stands in it.
     """
 
     document: int
@@ -34,10 +37,10 @@ class Gathered:
     end: int
     language: str | None
     terms: int
-    words: NDArray[np.int64]
-    sentences: NDArray[np.float32]
-    name: str
-    description: str | None
+    words: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    sentences: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    name: str = ""
+    description: str | None = None
     matches: dict[str, int] = field(default_factory=dict)
 
 
@@ -77,6 +80,8 @@ class Candidate:
         best_sentence: row of ``gathered.sentences`` that is nearest to the query.
         order: score that candidates are ordered by; relative to this archive.
         probability: that the chunk helps to answer, 0 to 1; what the threshold looks at.
+        reranked: whether a cross-encoder gave it its place, and its probability if it gives any.
+        gate: then, the probability that the built-in second stage had given it.
         gathered: what the store holds of it.
     """
 
@@ -91,6 +96,8 @@ class Candidate:
     best_sentence: int | None = None
     order: float | None = None
     probability: float | None = None
+    reranked: bool = False
+    gate: float | None = None
     gathered: Gathered | None = None
 
     @property

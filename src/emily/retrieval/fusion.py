@@ -11,7 +11,15 @@ from dataclasses import replace
 
 from emily.retrieval.candidate import Candidate
 
-__all__ = ["LEXICAL_WEIGHT", "Fuse", "fuse_by_rank", "fuse_by_score", "merge_arms"]
+__all__ = [
+    "LEXICAL_WEIGHT",
+    "Fuse",
+    "by_rank",
+    "fuse_by_rank",
+    "fuse_by_score",
+    "interleave",
+    "merge_arms",
+]
 
 LEXICAL_WEIGHT = 0.7
 """Weight of the normalised lexical score beside a cosine; .5 to 1 differ by less than .01."""
@@ -47,20 +55,51 @@ def fuse_by_score(candidates: Sequence[Candidate], size: int) -> list[Candidate]
     return _best(scored, size)
 
 
+def by_rank(*ranks: int | None) -> float:
+    """The sum of reciprocal ranks; ranks start at 1, and an absent one adds 0."""
+    return sum(1.0 / (_RRF_K + rank) for rank in ranks if rank is not None)
+
+
 def fuse_by_rank(candidates: Sequence[Candidate], size: int) -> list[Candidate]:
     """The ``size`` best by reciprocal ranks; an arm that did not bring a chunk adds 0."""
     scored = [
-        replace(
-            item,
-            fused=sum(
-                1.0 / (_RRF_K + rank)
-                for rank in (item.vector_rank, item.lexical_rank)
-                if rank is not None
-            ),
-        )
-        for item in candidates
+        replace(item, fused=by_rank(item.vector_rank, item.lexical_rank)) for item in candidates
     ]
     return _best(scored, size)
+
+
+def interleave(candidates: Sequence[Candidate], size: int) -> list[Candidate]:
+    """Two places for meaning, one for words, and so on; the first ``size``.
+
+    A chunk stands once, at the first place that either arm gives it: its place in the other
+    goes to that arm's next. When one arm is at its end the other goes on alone; what neither
+    arm ranked comes last. The score is one over the place.
+    """
+    meaning = _ranked(candidates, lambda item: item.vector_rank)
+    words = _ranked(candidates, lambda item: item.lexical_rank)
+    placed: dict[int, Candidate] = {}
+    by_meaning, by_words = iter(meaning), iter(words)
+    while len(placed) < len(candidates):
+        before = len(placed)
+        for arm in (by_meaning, by_meaning, by_words):
+            following = next((item for item in arm if item.chunk not in placed), None)
+            if following is not None:
+                placed[following.chunk] = following
+        if len(placed) == before:
+            left = [item for item in candidates if item.chunk not in placed]
+            placed |= {item.chunk: item for item in sorted(left, key=lambda item: item.chunk)}
+    return [
+        replace(item, fused=1.0 / place)
+        for place, item in enumerate(list(placed.values())[:size], start=1)
+    ]
+
+
+def _ranked(
+    candidates: Sequence[Candidate], rank: Callable[[Candidate], int | None]
+) -> list[Candidate]:
+    """Those that an arm brought, in its order."""
+    found = [(place, item.chunk, item) for item in candidates if (place := rank(item)) is not None]
+    return [item for _, _, item in sorted(found, key=lambda entry: entry[:2])]
 
 
 def _best(scored: Sequence[Candidate], size: int) -> list[Candidate]:

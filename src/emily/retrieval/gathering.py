@@ -1,7 +1,8 @@
-"""Gathering: what the store holds of the candidates, and both arms' scores for each.
+"""Gathering: what is known of the candidates, and both arms' scores for each.
 
 A candidate that one arm brought is scored by the other as well: the sum of scores would
-otherwise punish it for the size of an arm.
+otherwise punish it for the size of an arm. What the later stages look at closely, sentences and
+words, is fetched for the pool only.
 """
 
 from __future__ import annotations
@@ -19,10 +20,15 @@ from emily.indexing.vectors import unpack
 from emily.retrieval.arms import all_terms
 from emily.retrieval.bm25 import Statistics, TermGroup, ceiling, score, share_matched
 from emily.retrieval.candidate import Candidate, Gathered
+from emily.retrieval.chunk_table import integers
+from emily.retrieval.mirror import Mirrored
+from emily.retrieval.skipping import occurrences
 from emily.settings import LexicalScore
 from emily.store import Database
 
-__all__ = ["attach", "gather"]
+__all__ = ["attach", "gather", "look_closely"]
+
+Row = Mapping[str, Any]
 
 
 async def gather(
@@ -31,10 +37,10 @@ async def gather(
     groups: Sequence[TermGroup],
     statistics: Statistics | None,
     vector: NDArray[np.float32] | None,
-    dimension: int,
     kind: LexicalScore = "bm25",
+    mirrored: Mirrored | None = None,
 ) -> list[Candidate]:
-    """Fetch the candidates' facts and fill in the scores of both arms.
+    """Fill in the candidates' facts and the scores of both arms.
 
     Args:
         database: the store.
@@ -42,41 +48,86 @@ async def gather(
         groups: the query's terms.
         statistics: of the archive; ``None`` where the lexical arm is down.
         vector: the query's vector; ``None`` where the embedder is down.
-        dimension: of the sentence vectors.
         kind: what the lexical score is; ``lexemes`` is the share of groups that match.
+        mirrored: the index in memory; ``None`` asks the store.
     """
     if not candidates:
         return []
+    terms = [] if statistics is None else all_terms(groups)
+    if mirrored is None:
+        rows, matches = await _stored(database, candidates, terms, vector)
+    else:
+        rows, matches = await _remembered(mirrored, candidates, terms, vector)
+    return attach(candidates, rows, matches, groups, statistics, kind)
+
+
+async def _stored(
+    database: Database,
+    candidates: Sequence[Candidate],
+    terms: Sequence[str],
+    vector: NDArray[np.float32] | None,
+) -> tuple[Sequence[Row], Mapping[int, dict[str, int]]]:
+    """Facts of the candidates, and how often each term stands in each, from the store."""
     chunks = [item.chunk for item in candidates]
     rows = await database.fetch(
         "gather_chunks",
         {"chunks": chunks, "vector": None if vector is None else HalfVector(vector)},
     )
     matches: dict[int, dict[str, int]] = defaultdict(dict)
-    if statistics is not None:
+    if terms:
+        documents = list({row["document_id"] for row in rows})
         found = await database.fetch(
-            "term_matches",
-            {
-                "terms": all_terms(groups),
-                "documents": list({row["document_id"] for row in rows}),
-                "chunks": chunks,
-            },
+            "term_matches", {"terms": list(terms), "documents": documents, "chunks": chunks}
         )
         for row in found:
             matches[row["chunk_id"]][row["term"]] = row["frequency"]
-    return attach(candidates, rows, matches, groups, statistics, dimension, kind)
+    return rows, matches
+
+
+async def _remembered(
+    mirrored: Mirrored,
+    candidates: Sequence[Candidate],
+    terms: Sequence[str],
+    vector: NDArray[np.float32] | None,
+) -> tuple[Sequence[Row], Mapping[int, dict[str, int]]]:
+    """The same from memory."""
+    table = mirrored.table
+    chunks = np.array([item.chunk for item in candidates], np.int64)
+    places, there = table.rows(chunks)
+    places, chunks = places[there], chunks[there]
+    lists = await mirrored.postings.of(terms, table)
+    order = np.argsort(places)
+    found = occurrences(lists, places[order].astype(np.int32))
+    matches = dict(zip(chunks[order].tolist(), found, strict=True))
+    parts = [None] * len(places) if vector is None else table.vectors.cosines(vector, places)
+    columns = {name: column[places].tolist() for name, column in table.columns.items()}
+    return [
+        {
+            "id": chunk,
+            "document_id": document,
+            "ordinal": columns["ordinal"][index],
+            "start_at": columns["start_at"][index],
+            "end_at": columns["end_at"][index],
+            "terms": columns["terms"][index],
+            "language": table.languages[place],
+            "name": table.names[document],
+            "part": parts[index],
+        }
+        for index, (chunk, place, document) in enumerate(
+            zip(chunks.tolist(), places, columns["document"], strict=True)
+        )
+    ], matches
 
 
 def attach(
     candidates: Sequence[Candidate],
-    rows: Iterable[Mapping[str, Any]],
+    rows: Iterable[Row],
     matches: Mapping[int, Mapping[str, int]],
     groups: Sequence[TermGroup],
     statistics: Statistics | None,
-    dimension: int,
     kind: LexicalScore = "bm25",
 ) -> list[Candidate]:
-    """Put fetched rows to their candidates, whose order is kept whatever that of the rows.
+    """Put facts to their candidates, whose order is kept whatever that of the rows.
 
     A chunk that is no longer there, because its document was replaced meanwhile, is left out.
     """
@@ -101,19 +152,48 @@ def attach(
             end=row["end_at"],
             language=row["language"],
             terms=row["terms"],
-            words=np.array(row["words"], dtype=np.int64),
-            sentences=unpack(row["sentences"], dimension),
             name=row["name"],
-            description=row["description"],
             matches=found,
         )
-        gathered.append(
-            replace(
-                item,
-                vector=row["part"],
-                lexical=lexical,
-                name_similarity=row["name_similarity"] or 0.0,
-                gathered=facts,
-            )
-        )
+        gathered.append(replace(item, vector=row["part"], lexical=lexical, gathered=facts))
     return gathered
+
+
+async def look_closely(
+    database: Database,
+    pool: Sequence[Candidate],
+    vector: NDArray[np.float32] | None,
+    dimension: int,
+) -> list[Candidate]:
+    """Fetch what the second stage compares: words, sentences, the document's description.
+
+    Args:
+        database: the store.
+        pool: gathered candidates, in the order to keep; one that is gone is left out.
+        vector: the query's; compared with the names of the documents.
+        dimension: of the sentence vectors.
+    """
+    if not pool:
+        return []
+    rows = await database.fetch(
+        "pool_details",
+        {
+            "chunks": [item.chunk for item in pool],
+            "vector": None if vector is None else HalfVector(vector),
+        },
+    )
+    by_chunk = {row["id"]: row for row in rows}
+    return [
+        replace(
+            item,
+            name_similarity=row["name_similarity"] or 0.0,
+            gathered=replace(
+                item.facts,
+                words=integers(row["words"], 8),
+                sentences=unpack(row["sentences"], dimension),
+                description=row["description"],
+            ),
+        )
+        for item in pool
+        if (row := by_chunk.get(item.chunk)) is not None
+    ]

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from emily.models.protocols import Embedder
 from emily.retrieval.bm25 import Statistics, TermGroup
 from emily.retrieval.candidate import Candidate
 from emily.retrieval.filters import Filters
+from emily.retrieval.mirror import Mirrored
+from emily.retrieval.narrowing import LeftOut
 from emily.retrieval.presets import Preset
 from emily.retrieval.query import Meaning, Query
 from emily.retrieval.trace import Trace
 from emily.retrieval.vocabulary import Affinity
 from emily.store import Database
+
+if TYPE_CHECKING:
+    from emily.retrieval.reranking import Reranking
 
 __all__ = ["NO_FILTERS", "Inquiry", "Limits", "Stage"]
 
@@ -61,8 +67,13 @@ class Inquiry:
         groups: the terms that the lexical arm looks for, neighbours included.
         meaning: the question as vectors; ``None`` where the embedder is down.
         affinity: its words against the vocabulary; ``None`` likewise.
+        mirrored: the index in memory; ``None`` where the store is to be asked.
+        left_out: tells which chunks hold what the question leaves out; ``None`` if it names none.
+        only: the chunks that hold its phrases; ``None`` if it has none.
         statistics: of the archive, for BM25; ``None`` where the lexical arm is down.
+        signals: how well the best passage does, where the second stage gives no probability.
         bar: the threshold that was applied.
+        reranking: the cross-encoder's stage.
     """
 
     database: Database
@@ -76,8 +87,13 @@ class Inquiry:
     groups: tuple[TermGroup, ...] = ()
     meaning: Meaning | None = None
     affinity: Affinity | None = None
+    mirrored: Mirrored | None = None
+    left_out: LeftOut | None = None
+    only: tuple[int, ...] | None = None
     statistics: Statistics | None = None
+    signals: dict[str, float] | None = None
     bar: float = 0.0
+    reranking: Reranking | None = None
 
     @property
     def inside(self) -> bool:

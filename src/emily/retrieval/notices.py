@@ -17,6 +17,7 @@ def extent(
     wanted: int | None,
     bar: float,
     cut: Cut,
+    budget: int | None = None,
 ) -> list[str]:
     """What the reader must know about how much there is and how much is shown.
 
@@ -27,6 +28,7 @@ def extent(
         wanted: how many were asked for; ``None`` if that was left to the settings.
         bar: the threshold.
         cut: the passages that came of it.
+        budget: most tokens of all passages, if there is such a limit.
     """
     notices = []
     if ranked and not passed:
@@ -41,10 +43,21 @@ def extent(
         notices.append(
             f"Fewer passages than asked for were good enough: {len(chosen)} of {wanted}."
         )
-    if cut.left_out:
+    if cut.left_out and budget is not None:
+        notices.append(
+            f"{cut.left_out} more passages did not fit into the budget of {budget:,} tokens."
+        )
+    elif cut.left_out:
         notices.append(
             f"{cut.left_out} more passages were left out: one question shows at most half of a "
             "document and 20,000 characters. Ask for less at once."
+        )
+    beyond = sum(not item.reranked for item in chosen)
+    if beyond and any(item.reranked for item in ranked):
+        notices.append(
+            f"The reranker did not look at {beyond} of the passages (setting "
+            "reranker_candidates): they stand behind the others, with the probability of the "
+            "built-in second stage."
         )
     if cut.results and not cut.whole:
         notices.append("These are excerpts; the documents hold more than is shown.")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from emily.indexing.parts import sentence_offsets
 from emily.retrieval.answer import DocumentRef, Passage, Result
 from emily.retrieval.candidate import Candidate
-from emily.retrieval.widening import ChunkSpan, Span, limit_spans, widen
+from emily.retrieval.widening import ChunkSpan, Span, fit_budget, limit_spans, widen
 from emily.store import Database
 
 __all__ = ["MOST_CHARACTERS", "Cut", "cut_passages"]
@@ -30,7 +30,7 @@ class Cut:
 
     Attributes:
         results: best document first.
-        left_out: candidates that were dropped for a limit of characters.
+        left_out: candidates that were dropped for a limit of characters or tokens.
         whole: whether the documents hold no more than is shown.
     """
 
@@ -40,7 +40,13 @@ class Cut:
 
 
 async def cut_passages(
-    database: Database, chosen: Sequence[Candidate], widen_by: int, *, one_document: bool = False
+    database: Database,
+    chosen: Sequence[Candidate],
+    widen_by: int,
+    *,
+    one_document: bool = False,
+    budget: int | None = None,
+    count: Callable[[str], int] = len,
 ) -> Cut:
     """Group by document, best first, and cut every passage from the original text.
 
@@ -50,6 +56,8 @@ async def cut_passages(
         widen_by: chunks to add on each side.
         one_document: keep to what one open of a document may return: 20,000 characters, and
             half of a document of more than one chunk.
+        budget: most tokens of all passages together, given out in the order of ``chosen``.
+        count: counts the tokens of a text, for a first passage that alone is over the budget.
     """
     if not chosen:
         return Cut((), 0, whole=True)
@@ -59,27 +67,38 @@ async def cut_passages(
     chunks = await _chunks(database, chosen, widen_by)
     rows = await database.fetch("document_references", {"documents": list(grouped)})
     references = {row["id"]: row for row in rows}
-    spans: list[tuple[int, Span]] = []
+    places = [
+        (item.facts.document, item.facts.ordinal)
+        for item in chosen
+        # Else it was removed while we searched.
+        if item.facts.document in references
+        and item.facts.ordinal in chunks.get(item.facts.document, {})
+    ]
+    by_document: dict[int, list[int]] = defaultdict(list)
+    for document, ordinal in places:
+        by_document[document].append(ordinal)
+    spans: dict[int, list[Span]] = {}
     left_out = 0
     most = None
-    for document, items in grouped.items():
-        known = chunks.get(document, {})
-        ordinals = [item.facts.ordinal for item in items if item.facts.ordinal in known]
-        if document not in references or not ordinals:
-            continue  # it was removed while we searched
-        if one_document:
-            most = _most(references[document])
-            found, dropped = limit_spans(ordinals, known, widen_by, most)
-            left_out += dropped
-        else:
-            found = widen(ordinals, known, widen_by)
-        spans += [(document, span) for span in found]
-    passages = await _cut(database, spans, grouped, chunks)
+    if budget is not None and not one_document:
+        spans, left_out = fit_budget(places, chunks, widen_by, budget)
+    else:
+        for document, ordinals in by_document.items():
+            if one_document:
+                most = _most(references[document])
+                spans[document], dropped = limit_spans(ordinals, chunks[document], widen_by, most)
+                left_out += dropped
+            else:
+                spans[document] = widen(ordinals, chunks[document], widen_by)
+    listed = [(document, span) for document, found in spans.items() for span in found]
+    passages = await _cut(database, listed, grouped, chunks)
     if most is not None:
         passages = {
             document: [_shortened(passage, most) for passage in found]
             for document, found in passages.items()
         }
+    if budget is not None:
+        passages = _within(passages, budget, count)
     results = tuple(
         Result(_reference(references[document]), found[0].score, tuple(found))
         for document, found in passages.items()
@@ -87,6 +106,21 @@ async def cut_passages(
     shown = sum(len(passage.text) for result in results for passage in result.passages)
     there = sum(references[document]["characters"] for document in passages)
     return Cut(results, left_out, whole=shown >= there)
+
+
+def _within(
+    passages: dict[int, list[Passage]], budget: int, count: Callable[[str], int]
+) -> dict[int, list[Passage]]:
+    """A single passage that is over the budget, cut around its focus; any others as they are."""
+    if sum(len(found) for found in passages.values()) != 1:
+        return passages
+    ((document, (passage,)),) = passages.items()
+    tokens = count(passage.text)
+    while tokens > budget and len(passage.text) > 1:
+        # A twentieth less than in proportion, so that a few rounds are enough.
+        passage = _shortened(passage, max(1, len(passage.text) * budget * 19 // (tokens * 20)))
+        tokens = count(passage.text)
+    return {document: [passage]}
 
 
 def _most(reference: Mapping[str, Any]) -> int:
@@ -110,7 +144,7 @@ async def _chunks(
     chunks: dict[int, dict[int, ChunkSpan]] = defaultdict(dict)
     for row in rows:
         chunks[row["document_id"]][row["ordinal"]] = ChunkSpan(
-            row["ordinal"], row["start_at"], row["end_at"], row["header"]
+            row["ordinal"], row["start_at"], row["end_at"], row["header"], row["tokens"]
         )
     return chunks
 

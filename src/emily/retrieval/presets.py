@@ -13,19 +13,24 @@ from emily.errors import InputError
 from emily.settings import Fusion, LexicalScore, PresetName, Settings
 
 __all__ = [
+    "ARCHIVE",
     "DEFAULT",
     "PRESETS",
-    "ArmName",
+    "VAULT",
+    "LexicalArm",
     "Preset",
     "SecondStageName",
     "SelectionName",
+    "VectorArm",
     "preset_of",
     "presets",
+    "stand_ins",
 ]
 
-ArmName = Literal["vector", "lexical"]
-SecondStageName = Literal["evidence"]
-SelectionName = Literal["best"]
+VectorArm = Literal["parts", "whole"]
+LexicalArm = Literal["terms", "documents", "stems"]
+SecondStageName = Literal["evidence", "cross_encoder", "signals"]
+SelectionName = Literal["best", "documents_first"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +40,31 @@ class Preset:
     Attributes:
         name: its name.
         description: one line for people.
-        arms: the first-stage rankings.
+        vector_arm: what is compared in meaning: ``parts`` of about 130 words, of which a chunk's
+            best counts, or the ``whole`` chunk by one vector.
+        lexical_arm: what is compared in words: ``terms`` (five-letter prefixes) of passages,
+            the same of passages and of whole ``documents``, or ``stems`` of passages, each in
+            its own language.
         arm_size: candidates that each arm brings.
         pool_size: candidates that go to the second stage.
-        lexical_score: what the lexical arm counts.
+        lexical_score: what the lexical arm counts; ``stems`` are always counted as distinct ones.
         neighbours: whether a query word is also searched as its neighbours in meaning.
         fusion: how the arms are joined, see ``emily.retrieval.fusion``.
         second_stage: how the pool is looked at closely.
-        threshold: least probability of a passage, 0 to 1.
+        threshold: least probability of a passage, 0 to 1; what has none passes.
         selection: which of those above it are shown.
         result_limit: chunks chosen before grouping by document.
         widen: chunks by which a passage is widened on each side.
+        budget: most tokens of all passages together; ``None`` for no such limit.
+        described_with: the models that its description names, as role and the beginning of the
+            model's name; where another one is in that role, answers say so.
+        lacks: what its description has and this does not, as a sentence for answers.
     """
 
     name: str
     description: str
-    arms: tuple[ArmName, ...]
+    vector_arm: VectorArm
+    lexical_arm: LexicalArm
     arm_size: int
     pool_size: int
     lexical_score: LexicalScore
@@ -61,12 +75,21 @@ class Preset:
     selection: SelectionName
     result_limit: int
     widen: int
+    budget: int | None = None
+    described_with: tuple[tuple[Literal["embedder", "reranker"], str], ...] = ()
+    lacks: str | None = None
+
+    @property
+    def needs_stems(self) -> bool:
+        """Whether it looks in what the index holds only where it is asked to."""
+        return self.lexical_arm == "stems" or self.vector_arm == "whole"
 
     def as_json(self) -> dict[str, Any]:
         """For the trace: its name and what decides what is found."""
         return {
             "name": self.name,
-            "arms": list(self.arms),
+            "vector_arm": self.vector_arm,
+            "lexical_arm": self.lexical_arm,
             "arm_size": self.arm_size,
             "pool_size": self.pool_size,
             "lexical_score": self.lexical_score,
@@ -74,6 +97,8 @@ class Preset:
             "fusion": self.fusion,
             "second_stage": self.second_stage,
             "selection": self.selection,
+            "budget": self.budget,
+            "described_with": dict(self.described_with),
         }
 
 
@@ -85,7 +110,8 @@ def _default_of(setting: str) -> Any:
 DEFAULT = Preset(
     name="default",
     description="What measures best: scores added, neighbours in meaning, a calibrated gate.",
-    arms=("vector", "lexical"),
+    vector_arm="parts",
+    lexical_arm="terms",
     arm_size=_default_of("arm_size"),
     pool_size=_default_of("pool_size"),
     lexical_score=_default_of("lexical_score"),
@@ -98,7 +124,48 @@ DEFAULT = Preset(
     widen=_default_of("widen"),
 )
 
-PRESETS: dict[str, Preset] = {item.name: item for item in (DEFAULT,)}
+ARCHIVE = Preset(
+    name="archive",
+    description="Distinct stems and whole chunks, joined by ranks, ordered by a cross-encoder.",
+    vector_arm="whole",
+    lexical_arm="stems",
+    arm_size=20,
+    pool_size=20,
+    lexical_score="lexemes",
+    neighbours=False,
+    fusion="rrf",
+    second_stage="cross_encoder",
+    threshold=0.005,
+    selection="best",
+    result_limit=5,
+    widen=1,
+    described_with=(("embedder", "qwen3-embedding"), ("reranker", "Qwen3-Reranker")),
+)
+"""A published recipe, kept as it is described, to compare with."""
+
+VAULT = Preset(
+    name="vault",
+    description="BM25 of passages and documents, two places for meaning to one for words.",
+    vector_arm="parts",
+    lexical_arm="documents",
+    # Its description gives no sizes: enough to fill the budget from several documents.
+    arm_size=60,
+    pool_size=60,
+    lexical_score="bm25",
+    neighbours=False,
+    fusion="interleave",
+    second_stage="signals",
+    threshold=0.0,
+    selection="documents_first",
+    result_limit=60,
+    widen=0,
+    budget=2_000,
+    described_with=(("embedder", "qwen3-embedding"),),
+    lacks="its arm over the links between notes waits for vaults and took no part",
+)
+"""Another one. It has no second stage that orders: it reports signals of absence."""
+
+PRESETS: dict[str, Preset] = {item.name: item for item in (DEFAULT, ARCHIVE, VAULT)}
 
 _SETTINGS = (
     "arm_size",
@@ -138,3 +205,28 @@ def preset_of(settings: Settings, name: str | None = None) -> Preset:
         field: getattr(settings, field) for field in _SETTINGS if field in settings.model_fields_set
     }
     return replace(PRESETS[wanted], **set_by_owner)
+
+
+def stand_ins(preset: Preset, embedder: str, reranker: str | None) -> tuple[str, ...]:
+    """Sentences on what a preset was described with and does not have here.
+
+    Args:
+        preset: what the search does.
+        embedder: name of the model that the index was made with.
+        reranker: name of the cross-encoder, if one is configured.
+    """
+    there = {"embedder": embedder, "reranker": reranker}
+    missing = [
+        f"{wanted} ({there[role] or 'the late interaction of the default preset'} in its place)"
+        for role, wanted in preset.described_with
+        if wanted.casefold() not in (there[role] or "").casefold()
+    ]
+    sentences = []
+    if missing:
+        sentences.append(
+            f"The preset {preset.name} was described with models that are not here: "
+            f"{'; '.join(missing)}. What it finds and scores is not what they would."
+        )
+    if preset.lacks is not None:
+        sentences.append(f"The preset {preset.name} runs in part: {preset.lacks}.")
+    return tuple(sentences)

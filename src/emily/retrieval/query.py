@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from emily.indexing.terms import Term, analyse, prefix, words
 from emily.models.protocols import Embedder
 from emily.retrieval.bm25 import Member, TermGroup
+from emily.retrieval.operators import Operators, read_operators
 from emily.retrieval.vocabulary import Affinity, find_neighbours
 
 __all__ = ["Meaning", "Query", "expand", "parse", "understand"]
@@ -32,6 +33,7 @@ class Query:
         groups: its terms, each a group of its own until neighbours join.
         words: its distinct words that have a vector, in order.
         figures: numbers, dates and identifiers: for each the terms of which one must match.
+        operators: what it asks beside its words, and its text without that.
     """
 
     text: str
@@ -39,6 +41,17 @@ class Query:
     groups: tuple[TermGroup, ...]
     words: tuple[str, ...]
     figures: tuple[frozenset[str], ...]
+    operators: Operators
+
+    @property
+    def meant(self) -> str:
+        """What is looked for: the text without signs of operators and what is left out."""
+        return self.operators.text
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is a word or number to look for."""
+        return any(character.isalnum() for character in self.meant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +69,20 @@ class Meaning:
     rarity: NDArray[np.float32]
 
 
-def parse(text: str, languages: tuple[str, ...], language: str | None) -> Query:
-    """Take a question apart; any string is one, none is a syntax.
+def parse(
+    text: str, languages: tuple[str, ...], language: str | None, *, operators: bool = True
+) -> Query:
+    """Take a question apart; any string is one.
 
     Args:
         text: the question.
         languages: of the archive; their function words carry no meaning.
         language: the question's own.
+        operators: whether quotation marks and minuses mean something; without, all is words.
     """
     folded = " ".join(_characters(text).split())
-    terms = analyse(folded, languages)
+    asked = read_operators(folded) if operators else Operators(folded)
+    terms = analyse(asked.text, languages)
     groups: dict[str, TermGroup] = {}
     for term in terms:
         if len(groups) == MOST_TERMS:
@@ -73,8 +90,8 @@ def parse(text: str, languages: tuple[str, ...], language: str | None) -> Query:
         if term.term not in groups:
             weight = _EXACT_SPELLING_WEIGHT if term.term.startswith("=") else 1.0
             groups[term.term] = TermGroup(term.surface, (Member(term.term, weight),))
-    distinct = tuple(dict.fromkeys(words(folded, languages)))[:MOST_TERMS]
-    return Query(folded, language, tuple(groups.values()), distinct, _figures(terms))
+    distinct = tuple(dict.fromkeys(words(asked.text, languages)))[:MOST_TERMS]
+    return Query(folded, language, tuple(groups.values()), distinct, _figures(terms), asked)
 
 
 def understand(query: Query, embedder: Embedder) -> Meaning:
@@ -84,7 +101,7 @@ def understand(query: Query, embedder: Embedder) -> Meaning:
         ModelUnavailable: the embedder cannot be loaded.
         VectorError: it returned a vector that cannot be compared.
     """
-    vectors = embedder.embed_queries([query.text])
+    vectors = embedder.embed_queries([query.meant])
     return Meaning(
         vector=vectors[0],
         word_vectors=embedder.embed_words(query.words),

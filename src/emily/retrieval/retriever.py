@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
+from typing import Any
 
 from emily.errors import InputError, ModelError, ModelMismatch
 from emily.indexing.language import LanguageDetector
@@ -19,18 +21,27 @@ from emily.retrieval.answer import Answer
 from emily.retrieval.candidate import Candidate
 from emily.retrieval.filters import Filters
 from emily.retrieval.inquiry import NO_FILTERS, Inquiry, Limits
+from emily.retrieval.mirror import Mirror
+from emily.retrieval.narrowing import LeftOut
 from emily.retrieval.notices import extent
 from emily.retrieval.passages import cut_passages
-from emily.retrieval.presets import Preset, preset_of
-from emily.retrieval.query import expand, parse, understand
+from emily.retrieval.preset_arms import documents_without_stems
+from emily.retrieval.presets import Preset, preset_of, stand_ins
+from emily.retrieval.query import Query, expand, parse
 from emily.retrieval.rendering import render
+from emily.retrieval.reranking import Reranking
+from emily.retrieval.several import MOST_QUESTIONS, join, joined_records
 from emily.retrieval.stages import ranking_stages, showing_stages
-from emily.retrieval.trace import Trace, terms_record
-from emily.retrieval.vocabulary import Vocabulary, affinity
+from emily.retrieval.trace import Trace, candidate_record, query_record, terms_record
+from emily.retrieval.understanding import Understanding
+from emily.retrieval.vocabulary import Vocabulary
 from emily.settings import Settings
 from emily.store import Database
 
 __all__ = ["Retriever"]
+
+MOST_BUDGET = 1_000_000
+"""Tokens; more than any archive's pool holds."""
 
 _log = logging.getLogger("emily.retrieval")
 
@@ -45,6 +56,7 @@ class Retriever:
         languages: LanguageDetector,
         settings: Settings,
         fingerprint: str,
+        reranking: Reranking | None = None,
     ) -> None:
         """Bind to a database and a model.
 
@@ -54,41 +66,75 @@ class Retriever:
             languages: tells the language of a question.
             settings: the preset, and what the owner set beside it.
             fingerprint: of the settings that the index should have been made with.
+            reranking: the cross-encoder's stage, where there is one.
         """
+        self._reranking = reranking
         self._database = database
         self._embedder = embedder
         self._settings = settings
         self._fingerprint = fingerprint
         self._languages = languages
         self._vocabulary = Vocabulary(database, embedder.words_identity)
+        self._understanding = Understanding(embedder)
+        self._facts: dict[str, Any] | None = None  # of the index, at the revision it names
+        self._mirror = Mirror(
+            database,
+            embedder.identity.dimension,
+            settings.search_memory_mb,
+            settings.vector_index,
+        )
+
+    def under(self, **values: Any) -> Retriever:
+        """The same retriever under other settings, to see what they would change.
+
+        It shares what is held in memory. The values are taken as they are, beyond the bounds of
+        their settings too.
+        """
+        other = copy(self)
+        other._settings = self._settings.model_copy(update=values)
+        return other
 
     async def search(
         self,
-        text: str,
+        text: str | Sequence[str],
         limit: int | None = None,
         threshold: float | None = None,
         filters: Filters = NO_FILTERS,
         preset: str | None = None,
+        *,
+        budget: int | None = None,
+        operators: bool = True,
     ) -> Answer:
         """Search the whole archive, or the part of it that the filters leave.
 
         Args:
-            text: the question.
+            text: the question, or several wordings and translations of it.
             limit: chunks chosen before grouping; the preset's by default.
             threshold: least probability of a passage; the preset's by default.
             filters: which documents to look in.
             preset: what the search does; the setting ``preset`` by default.
+            budget: most tokens of all passages; first each document's best passage in order,
+                then the next ones. The preset's by default.
+            operators: whether "phrases" and -words mean something, or all is words.
 
         Raises:
-            InputError: the question is empty, the limit or threshold is out of bounds, or there
-                is no such preset.
+            InputError: a question is empty, there are none or too many, the limit, threshold or
+                budget is out of bounds, there is no such preset, or the index does not serve it.
             ModelMismatch: the index holds vectors of another model.
             StoreUnavailable: the database cannot be reached.
         """
         chosen = preset_of(self._settings, preset)
-        wanted = _limit(limit, chosen)
         if threshold is not None and not 0.0 <= threshold <= 1.0:
             raise InputError(f"The threshold is {threshold}; it must be from 0 to 1.")
+        wanted = _limit(limit, chosen)
+        if budget is not None:
+            if not 1 <= budget <= MOST_BUDGET:
+                raise InputError(
+                    f"The budget is {budget} tokens; it must be from 1 to {MOST_BUDGET:,}."
+                )
+            chosen = replace(chosen, budget=budget)
+            # The budget is the limit, unless there is a lower one.
+            wanted = max(wanted, chosen.pool_size) if limit is None else wanted
         limits = Limits(
             arm=max(chosen.arm_size, wanted),
             pool=max(chosen.pool_size, wanted),
@@ -97,7 +143,7 @@ class Retriever:
             threshold=threshold,
             filters=filters,
         )
-        return await self._answer(text, chosen, limits)
+        return await self._answer(_listed(text), chosen, limits, operators=operators)
 
     async def ask(self, document: int, text: str, limit: int | None = None) -> Answer:
         """Put a question to one document; the same stages inside it, a relative threshold.
@@ -115,11 +161,11 @@ class Retriever:
         limits = Limits(
             size, size, _limit(limit, chosen), limit, document=document, documents=(document,)
         )
-        return await self._answer(text, chosen, limits)
+        return await self._answer(_listed(text), chosen, limits)
 
-    async def _answer(self, text: str, preset: Preset, limits: Limits) -> Answer:
-        if not text.strip():
-            raise InputError("The question is empty. Ask with some words of what you look for.")
+    async def _answer(
+        self, texts: Sequence[str], preset: Preset, limits: Limits, *, operators: bool = True
+    ) -> Answer:
         trace, notices = Trace(), []
         with trace.stage("preset") as record:
             record |= preset.as_json()
@@ -129,33 +175,117 @@ class Retriever:
                 f"{stale} of {documents} documents were indexed with other settings. "
                 "Bring them up to date with: emily reindex"
             )
+        await self._check_preset(preset, documents, notices)
         if limits.filters.active:
             limits = await self._filtered(limits, trace, notices)
         with trace.stage("query") as record:
-            language, _ = self._languages.detect(text)
-            query = parse(text, self._settings.languages, language)
-            record |= {"text": query.text, "language": language, "words": list(query.words)}
-        inquiry = Inquiry(
-            self._database,
-            self._embedder,
-            self._settings.languages,
-            preset,
-            limits,
-            query,
-            trace,
-            notices,
-            groups=query.groups,
-        )
-        if not any(character.isalnum() for character in query.text):
-            notices.append("The question holds no word and no number, so nothing was looked for.")
-            return await self._finish(inquiry, [])
-        await self._understand(inquiry, revision)
-        ranked: list[Candidate] = []
-        for stage in ranking_stages(preset):
-            ranked = await stage(inquiry, ranked)
+            queries = [self._parsed(text, operators=operators) for text in texts]
+            record |= query_record(queries[0])
+            if len(queries) > 1:
+                record["also"] = [query_record(query) for query in queries[1:]]
+        inquiries = self._inquiries(queries, preset, limits, trace, notices)
+        main = replace(inquiries[0], trace=trace, notices=notices)
+        asked = " / ".join(query.text for query in queries)
+        inquiries = [item for item in inquiries if item.query.asks]
+        if not inquiries:
+            notices.append(
+                "The question only says what to leave out, so nothing was looked for."
+                if main.query.operators.active
+                else "The question holds no word and no number, so nothing was looked for."
+            )
+            return await self._finish(main, [], asked)
+        with trace.stage("mirror") as record:
+            mirrored = await self._mirror.at(revision)
+            record["in_memory"] = mirrored is not None
+        for item in inquiries:
+            item.mirrored = mirrored
+        await self._understand(inquiries, revision, trace, notices)
+        ranked = await self._ranked(inquiries, trace, notices)
         if not documents:
             notices.append("The archive is empty. Add files with: emily add PATH")
-        return await self._finish(inquiry, ranked)
+        main.signals = next((item.signals for item in inquiries if item.signals), None)
+        return await self._finish(main, ranked, asked)
+
+    def _parsed(self, text: str, *, operators: bool) -> Query:
+        language, _ = self._languages.detect(text)
+        return parse(text, self._settings.languages, language, operators=operators)
+
+    def _inquiries(
+        self,
+        queries: Sequence[Query],
+        preset: Preset,
+        limits: Limits,
+        trace: Trace,
+        notices: list[str],
+    ) -> list[Inquiry]:
+        """An inquiry a question; a single one writes into the answer's own trace.
+
+        What one wording leaves out is left out of all.
+        """
+        left_out = [phrase for query in queries for phrase in query.operators.left_out]
+        barred = LeftOut(self._database, left_out) if left_out else None
+        alone = len(queries) == 1
+        return [
+            Inquiry(
+                self._database,
+                self._embedder,
+                self._settings.languages,
+                preset,
+                limits,
+                query,
+                trace if alone else Trace(),
+                notices if alone else [],
+                groups=query.groups,
+                left_out=barred,
+                reranking=self._reranking,
+            )
+            for query in queries
+        ]
+
+    async def _ranked(
+        self, inquiries: Sequence[Inquiry], trace: Trace, notices: list[str]
+    ) -> list[Candidate]:
+        """Ranked candidates; several questions run at once and are joined."""
+        if len(inquiries) == 1 and inquiries[0].trace is trace:
+            return await _run(inquiries[0])
+        with trace.stage("questions") as record:
+            rankings = await asyncio.gather(*(_run(item) for item in inquiries))
+            record["asked"] = [
+                {"text": item.query.text, **item.trace.as_json()} for item in inquiries
+            ]
+        for name, joined in joined_records([item.trace.as_json() for item in inquiries]).items():
+            with trace.stage(name) as record:
+                record |= joined
+        for item in inquiries:
+            notices += [notice for notice in item.notices if notice not in notices]
+        with trace.stage("second_stage") as record:
+            best = join(rankings, max(item.limits.pool for item in inquiries))
+            record["name"] = "best of the questions"
+            record["candidates"] = [candidate_record(item) for item in best]
+        return best
+
+    async def _check_preset(self, preset: Preset, documents: int, notices: list[str]) -> None:
+        """Refuse a preset that the index does not serve; tell of what stands in for its models."""
+        if preset.needs_stems and documents:
+            missing = await documents_without_stems(self._database)
+            help_ = (
+                f'Write index_for = ["{preset.name}"] into {self._settings.home}/settings.toml, '
+                "then run: emily reindex"
+            )
+            if missing == documents:
+                raise InputError(
+                    f"The index holds no stems, which the preset {preset.name} looks in. {help_}"
+                )
+            if missing:
+                notices.append(
+                    f"{missing} of {documents} documents are not indexed for the preset "
+                    f"{preset.name} and are found in part or not at all. {help_}"
+                )
+        notices += stand_ins(
+            preset,
+            self._embedder.identity.name,
+            None if self._reranking is None else self._reranking.name,
+        )
 
     async def _filtered(self, limits: Limits, trace: Trace, notices: list[str]) -> Limits:
         """The limits with the documents that the filters leave; what has no date is told of."""
@@ -191,14 +321,18 @@ class Retriever:
         """Documents, stale documents and revision; refuses an index of another model."""
         model = self._embedder.identity
         with trace.stage("index") as record:
-            row = await self._database.fetch_one(
-                "search_facts",
-                {
-                    "fingerprint": self._fingerprint,
-                    **model.parameters,
-                },
-            )
+            now = await self._database.fetch_one("revision_number")
+            row = self._facts
+            if row is None or now is None or row["revision"] != now["number"]:
+                row = await self._database.fetch_one(
+                    "search_facts",
+                    {
+                        "fingerprint": self._fingerprint,
+                        **model.parameters,
+                    },
+                )
             assert row is not None
+            self._facts = row
             record |= {"documents": row["documents"], "stale": row["stale"], "model": str(model)}
         if row["other_models"]:
             raise ModelMismatch(
@@ -208,32 +342,38 @@ class Retriever:
             )
         return row["documents"], row["stale"], row["revision"]
 
-    async def _understand(self, inquiry: Inquiry, revision: int) -> None:
-        """Vectors of the question and neighbours of its words; none if the embedder is down."""
-        query, trace = inquiry.query, inquiry.trace
+    async def _understand(
+        self, inquiries: Sequence[Inquiry], revision: int, trace: Trace, notices: list[str]
+    ) -> None:
+        """Vectors of the questions and neighbours of their words; none if the embedder is down."""
+        queries = [item.query for item in inquiries]
+        with trace.stage("vocabulary") as record:
+            words = await self._vocabulary.at(revision)
+            record["words"] = len(words.ids)
         with trace.stage("embed") as record:
             try:
-                inquiry.meaning = await asyncio.to_thread(understand, query, self._embedder)
+                meanings = await asyncio.to_thread(self._understanding.of_all, queries, words)
             except ModelError as error:
+                meanings = []
                 record["down"] = str(error)
                 _log.warning("the embedder is down, searched by words alone: %s", error)
-                inquiry.notices.append(
+                notices.append(
                     "Searched by words alone: ordered by BM25, without a probability and "
                     f"without other languages, because the embedder is down: {error}"
                 )
-        if inquiry.meaning is not None:
-            vectors = inquiry.meaning.word_vectors
-            with trace.stage("vocabulary") as record:
-                words = await self._vocabulary.at(revision)
-                record["words"] = len(words.ids)
-                found = await asyncio.to_thread(affinity, words, query.words, vectors)
-                inquiry.affinity = found
-        with trace.stage("neighbours") as record:
-            if inquiry.affinity is not None and inquiry.preset.neighbours:
-                inquiry.groups = expand(query, inquiry.affinity)
-            record["terms"] = terms_record(inquiry.groups)
+        for item, meaning in zip(inquiries, meanings, strict=False):
+            item.meaning = meaning
+            with item.trace.stage("affinity"):
+                item.affinity = await asyncio.to_thread(
+                    self._vocabulary.affinity, words, item.query.words, meaning.word_vectors
+                )
+        for item in inquiries:
+            with item.trace.stage("neighbours") as record:
+                if item.affinity is not None and item.preset.neighbours:
+                    item.groups = expand(item.query, item.affinity)
+                record["terms"] = terms_record(item.groups)
 
-    async def _finish(self, inquiry: Inquiry, ranked: Sequence[Candidate]) -> Answer:
+    async def _finish(self, inquiry: Inquiry, ranked: Sequence[Candidate], asked: str) -> Answer:
         """Choose among the ranked candidates, cut their passages and render them."""
         limits, trace, notices = inquiry.limits, inquiry.trace, inquiry.notices
         passing, selecting = showing_stages(inquiry.preset)
@@ -241,17 +381,40 @@ class Retriever:
         chosen = await selecting(inquiry, passed)
         with trace.stage("passages") as record:
             cut = await cut_passages(
-                self._database, chosen, inquiry.preset.widen, one_document=inquiry.inside
+                self._database,
+                chosen,
+                inquiry.preset.widen,
+                one_document=inquiry.inside,
+                budget=inquiry.preset.budget,
+                count=self._embedder.count,
             )
             record["left_out"] = cut.left_out
         results = cut.results
         if limits.documents != ():  # else nothing was looked in, and that is said
-            notices += extent(ranked, passed, chosen, limits.asked, inquiry.bar, cut)
+            notices += extent(
+                ranked, passed, chosen, limits.asked, inquiry.bar, cut, inquiry.preset.budget
+            )
         with trace.stage("rendering"):
             text = render(results, notices)
-        return Answer(
-            inquiry.query.text, results, tuple(notices), trace.timings_ms, trace.as_json(), text
-        )
+        return Answer(asked, results, tuple(notices), trace.timings_ms, trace.as_json(), text)
+
+
+async def _run(inquiry: Inquiry) -> list[Candidate]:
+    """The stages that find and rank, one after the other."""
+    ranked: list[Candidate] = []
+    for stage in ranking_stages(inquiry.preset):
+        ranked = await stage(inquiry, ranked)
+    return ranked
+
+
+def _listed(text: str | Sequence[str]) -> list[str]:
+    """The questions, each once."""
+    texts = [text] if isinstance(text, str) else list(dict.fromkeys(text))
+    if not 1 <= len(texts) <= MOST_QUESTIONS:
+        raise InputError(f"{len(texts)} questions are asked at once; 1 to {MOST_QUESTIONS} may be.")
+    if not all(item.strip() for item in texts):
+        raise InputError("The question is empty. Ask with some words of what you look for.")
+    return texts
 
 
 def _limit(limit: int | None, preset: Preset) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from emily.retrieval.candidate import Candidate
 
-__all__ = ["above_threshold", "best", "relative_threshold"]
+__all__ = ["above_threshold", "best", "documents_first", "relative_threshold"]
 
 ASK_FLOOR, ASK_SHARE = 0.05, 0.30
 
@@ -25,11 +25,25 @@ def relative_threshold(candidates: Sequence[Candidate]) -> float:
     """The bar inside one document: 30 % of the best probability, 5 % at least.
 
     The owner has named the document, so the question is only which of its passages are best.
+    Where a cross-encoder looked at some, the best of those counts.
     """
-    best = max((item.probability or 0.0 for item in candidates), default=0.0)
+    looked_at = [item for item in candidates if item.reranked] or candidates
+    best = max((item.probability or 0.0 for item in looked_at), default=0.0)
     return max(ASK_FLOOR, ASK_SHARE * best)
 
 
 def best(candidates: Sequence[Candidate], limit: int) -> list[Candidate]:
     """The first ``limit``: chunks are chosen before they are grouped by document."""
     return list(candidates[:limit])
+
+
+def documents_first(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Each document's first candidate, in order, then the others in order."""
+    first: dict[int, Candidate] = {}
+    rest = []
+    for item in candidates:
+        if item.facts.document in first:
+            rest.append(item)
+        else:
+            first[item.facts.document] = item
+    return [*first.values(), *rest]

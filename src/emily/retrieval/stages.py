@@ -11,18 +11,29 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from emily.errors import StoreError, StoreUnavailable
 from emily.retrieval.arms import Ranking, archive_statistics, lexical_arm, vector_arm
 from emily.retrieval.bm25 import Statistics
 from emily.retrieval.candidate import Candidate
-from emily.retrieval.fusion import Fuse, fuse_by_rank, fuse_by_score, merge_arms
+from emily.retrieval.fusion import Fuse, fuse_by_rank, fuse_by_score, interleave, merge_arms
 from emily.retrieval.gate import load_gate
-from emily.retrieval.gathering import gather
+from emily.retrieval.gathering import gather, look_closely
 from emily.retrieval.inquiry import Inquiry, Stage
+from emily.retrieval.narrowing import chunks_with, nearest_of, without, words_of
+from emily.retrieval.preset_arms import document_arm, fused_ranking, stem_arm, whole_arm
 from emily.retrieval.presets import Preset, SecondStageName, SelectionName
 from emily.retrieval.second_stage import order_by_words, second_stage
-from emily.retrieval.selection import above_threshold, best, relative_threshold
+from emily.retrieval.selection import (
+    above_threshold,
+    best,
+    documents_first,
+    relative_threshold,
+)
 from emily.retrieval.trace import candidate_record, ranking_record
 from emily.settings import Fusion
 
@@ -33,15 +44,40 @@ _log = logging.getLogger("emily.retrieval")
 
 def ranking_stages(preset: Preset) -> tuple[Stage, ...]:
     """The stages that find and rank candidates, in the order they run."""
-    return (arms_stage, gather_stage, fusion_stage, second_stage_of(preset.second_stage))
+    second = second_stage_of(preset.second_stage)
+    stages = (phrases_stage, arms_stage, gather_stage, fusion_stage, details_stage, second)
+    # A preset that reports signals has no stage that orders.
+    return stages if preset.second_stage == "signals" else (*stages, reranking_stage)
 
 
-def showing_stages(preset: Preset) -> tuple[Stage, ...]:
-    """The stages that decide which of the ranked candidates are shown."""
-    return (threshold_stage, SELECTIONS[preset.selection])
+def showing_stages(preset: Preset) -> tuple[Stage, Stage]:
+    """The stages that decide which of the ranked candidates are shown: threshold, selection.
+
+    A budget gives each document its best passage before any gets a second one.
+    """
+    chosen: SelectionName = preset.selection if preset.budget is None else "documents_first"
+    return threshold_stage, SELECTIONS[chosen]
 
 
 # Arms
+
+
+async def phrases_stage(inquiry: Inquiry, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Finds the chunks that hold the question's phrases; the arms look in no other."""
+    phrases = inquiry.query.operators.phrases
+    if phrases:
+        with inquiry.trace.stage("phrases") as record:
+            inquiry.only = await chunks_with(
+                inquiry.database, phrases, inquiry.languages, inquiry.limits.documents
+            )
+            record["chunks"] = len(inquiry.only)
+        if not inquiry.only:
+            quoted = " and ".join(f"“{phrase.text}”" for phrase in phrases)
+            inquiry.notices.append(
+                f"No passage holds {quoted} word for word. Without the quotation marks the words "
+                "are looked for in any order."
+            )
+    return list(candidates)
 
 
 async def arms_stage(inquiry: Inquiry, _: Sequence[Candidate]) -> list[Candidate]:
@@ -71,29 +107,42 @@ async def _vector_arm(inquiry: Inquiry) -> Ranking:
             ranking: Ranking = []
             record["empty_because"] = "the embedder is down"
         else:
-            ranking = await vector_arm(
-                inquiry.database,
-                inquiry.meaning.vector,
-                inquiry.limits.arm,
-                inquiry.limits.documents,
-            )
+            ranking = await _nearest(inquiry, inquiry.meaning.vector)
             if not ranking:
-                record["empty_because"] = "no chunk has a vector"
+                record["empty_because"] = (
+                    "no chunk has a vector"
+                    if inquiry.only is None
+                    else "no chunk with the phrase has a vector"
+                )
         record["ranking"] = ranking_record(ranking)
     return ranking
 
 
+async def _nearest(inquiry: Inquiry, vector: NDArray[np.float32]) -> Ranking:
+    database, limits = inquiry.database, inquiry.limits
+
+    async def nearest(size: int) -> Ranking:
+        if inquiry.only is not None:
+            return await nearest_of(database, inquiry.only, vector, size)
+        if inquiry.preset.vector_arm == "whole":
+            return await whole_arm(database, vector, size, limits.documents)
+        return await vector_arm(database, vector, size, limits.documents, inquiry.mirrored)
+
+    return await _complete(inquiry, nearest)
+
+
+async def _complete(inquiry: Inquiry, arm: Callable[[int], Awaitable[Ranking]]) -> Ranking:
+    """An arm at its size; what the question leaves out takes no place in it."""
+    if inquiry.left_out is None:
+        return await arm(inquiry.limits.arm)
+    return await without(inquiry.left_out, arm, inquiry.limits.arm)
+
+
 async def _lexical_arm(inquiry: Inquiry) -> tuple[Ranking, Statistics | None]:
     async def ranked() -> tuple[Ranking, Statistics]:
-        statistics = await archive_statistics(inquiry.database, inquiry.groups)
-        ranking = await lexical_arm(
-            inquiry.database,
-            inquiry.groups,
-            statistics,
-            inquiry.limits.arm,
-            kind=inquiry.preset.lexical_score,
-            documents=inquiry.limits.documents,
-        )
+        # Also of the terms that stems take the place of: the second stage looks at them.
+        statistics = await archive_statistics(inquiry.database, inquiry.groups, inquiry.mirrored)
+        ranking = await _by_words(inquiry, statistics, record)
         return ranking, statistics
 
     with inquiry.trace.stage("lexical_arm") as record:
@@ -104,6 +153,8 @@ async def _lexical_arm(inquiry: Inquiry) -> tuple[Ranking, Statistics | None]:
                 "Searched by meaning alone: the lexical arm is down, so names, numbers and "
                 f"rare words may be missed. {record['empty_because']}"
             )
+        elif inquiry.only == ():
+            record["empty_because"] = "no chunk holds the phrase"
         elif not inquiry.groups:
             record["empty_because"] = "the question has no word but function words"
         elif not ranking:
@@ -112,8 +163,39 @@ async def _lexical_arm(inquiry: Inquiry) -> tuple[Ranking, Statistics | None]:
     return ranking, statistics
 
 
+async def _by_words(inquiry: Inquiry, statistics: Statistics, record: dict[str, Any]) -> Ranking:
+    database, groups, documents = inquiry.database, inquiry.groups, inquiry.limits.documents
+    kind = inquiry.preset.lexical_arm
+
+    async def words(size: int) -> Ranking:
+        if inquiry.only is not None:
+            return await words_of(database, inquiry.only, groups, statistics, size)
+        if kind == "stems":
+            ranking, record["stems"] = await stem_arm(
+                database, inquiry.query.meant, inquiry.languages, size, documents
+            )
+            return ranking
+        passages = await lexical_arm(
+            database,
+            groups,
+            statistics,
+            size,
+            kind=inquiry.preset.lexical_score,
+            documents=documents,
+            mirrored=inquiry.mirrored,
+        )
+        if kind == "terms":
+            return passages
+        whole = await document_arm(database, groups, statistics, size, documents)
+        record["passages"] = ranking_record(passages)
+        record["documents"] = ranking_record(whole)
+        return fused_ranking(passages, whole, size)
+
+    return await _complete(inquiry, words)
+
+
 async def _unless_broken(
-    work: Awaitable[tuple[Ranking, Statistics]], record: dict[str, object]
+    work: Awaitable[tuple[Ranking, Statistics]], record: dict[str, Any]
 ) -> tuple[Ranking, Statistics | None]:
     """The result of an arm, or nothing and the reason if the store refuses its statements.
 
@@ -132,7 +214,7 @@ async def _unless_broken(
 
 
 async def gather_stage(inquiry: Inquiry, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """What the store holds of each candidate, and the scores of both arms for it."""
+    """Facts of each candidate, and the scores of both arms for it."""
     with inquiry.trace.stage("gather"):
         return await gather(
             inquiry.database,
@@ -140,12 +222,17 @@ async def gather_stage(inquiry: Inquiry, candidates: Sequence[Candidate]) -> lis
             inquiry.groups,
             inquiry.statistics,
             None if inquiry.meaning is None else inquiry.meaning.vector,
-            inquiry.embedder.identity.dimension,
-            inquiry.preset.lexical_score,
+            # Where stems are counted, terms are here for the second stage alone.
+            "bm25" if inquiry.preset.lexical_arm == "stems" else inquiry.preset.lexical_score,
+            inquiry.mirrored,
         )
 
 
-FUSIONS: dict[Fusion, Fuse] = {"sum": fuse_by_score, "rrf": fuse_by_rank}
+FUSIONS: dict[Fusion, Fuse] = {
+    "sum": fuse_by_score,
+    "rrf": fuse_by_rank,
+    "interleave": interleave,
+}
 
 
 async def fusion_stage(inquiry: Inquiry, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -158,6 +245,17 @@ async def fusion_stage(inquiry: Inquiry, candidates: Sequence[Candidate]) -> lis
         record["candidates"] = [candidate_record(item) for item in candidates]
         record["pool"] = [item.chunk for item in pool]
     return pool
+
+
+async def details_stage(inquiry: Inquiry, pool: Sequence[Candidate]) -> list[Candidate]:
+    """What the second stage looks at, for the pool alone: sentences, words, descriptions."""
+    with inquiry.trace.stage("details"):
+        return await look_closely(
+            inquiry.database,
+            pool,
+            None if inquiry.meaning is None else inquiry.meaning.vector,
+            inquiry.embedder.identity.dimension,
+        )
 
 
 # Second stage
@@ -184,7 +282,38 @@ async def by_words(_: Inquiry, pool: Sequence[Candidate]) -> list[Candidate]:
     return order_by_words(pool)
 
 
-SECOND_STAGES: dict[SecondStageName, Scorer] = {"evidence": by_evidence}
+async def by_signals(inquiry: Inquiry, pool: Sequence[Candidate]) -> list[Candidate]:
+    """The order of the fusion, and two signals of absence; no probability.
+
+    The share of the question's words that the best passage covers, and its similarity, are
+    recorded and told of: a preset without a threshold says how well it did in this way.
+    """
+    judged = await by_evidence(inquiry, pool)
+    inquiry.signals = signals = signals_of(judged)
+    if pool:
+        inquiry.notices.append(
+            f"The best passage covers {signals['coverage']:.0%} of the question's words; "
+            f"the best similarity is {signals['similarity']:.2f}."
+        )
+    kept = {item.chunk: replace(item, probability=None, order=item.fused) for item in judged}
+    return [kept[item.chunk] for item in pool]
+
+
+def signals_of(judged: Sequence[Candidate]) -> dict[str, float]:
+    """How well the best passage covers the question, and how similar the nearest is."""
+    found = [item.evidence for item in judged if item.evidence is not None]
+    return {
+        "coverage": max((item.coverage for item in found), default=0.0),
+        "similarity": max((max(item.part, item.sentence) for item in found), default=0.0),
+    }
+
+
+SECOND_STAGES: dict[SecondStageName, Scorer] = {
+    "evidence": by_evidence,
+    # Late interaction stands in where no cross-encoder is configured, and that is said.
+    "cross_encoder": by_evidence,
+    "signals": by_signals,
+}
 
 
 def second_stage_of(name: SecondStageName) -> Stage:
@@ -196,10 +325,19 @@ def second_stage_of(name: SecondStageName) -> Stage:
             down = inquiry.meaning is None or inquiry.affinity is None
             record["name"] = "words" if down else name
             ranked = await (by_words if down else scorer)(inquiry, pool)
+            if inquiry.signals is not None:
+                record["signals"] = inquiry.signals
             record["candidates"] = [candidate_record(item) for item in ranked]
         return ranked
 
     return run
+
+
+async def reranking_stage(inquiry: Inquiry, ranked: Sequence[Candidate]) -> list[Candidate]:
+    """The order and the probabilities of a cross-encoder, where one is set and can be used."""
+    if inquiry.reranking is None:
+        return list(ranked)
+    return await inquiry.reranking.stage(inquiry, ranked)
 
 
 # Threshold and selection
@@ -225,4 +363,15 @@ async def select_best(inquiry: Inquiry, passed: Sequence[Candidate]) -> list[Can
     return chosen
 
 
-SELECTIONS: dict[SelectionName, Stage] = {"best": select_best}
+async def select_documents_first(inquiry: Inquiry, passed: Sequence[Candidate]) -> list[Candidate]:
+    """Each document's best passage in order, then the next ones; the first so many."""
+    with inquiry.trace.stage("selection") as record:
+        chosen = best(documents_first(passed), inquiry.limits.results)
+        record["chosen"] = [item.chunk for item in chosen]
+    return chosen
+
+
+SELECTIONS: dict[SelectionName, Stage] = {
+    "best": select_best,
+    "documents_first": select_documents_first,
+}

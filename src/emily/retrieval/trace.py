@@ -9,8 +9,9 @@ from typing import Any
 
 from emily.retrieval.bm25 import TermGroup
 from emily.retrieval.candidate import Candidate
+from emily.retrieval.query import Query
 
-__all__ = ["Trace", "candidate_record", "ranking_record", "terms_record"]
+__all__ = ["Trace", "candidate_record", "query_record", "ranking_record", "terms_record"]
 
 
 class Trace:
@@ -34,6 +35,19 @@ class Trace:
     def as_json(self) -> dict[str, Any]:
         """All stages in the order they ran."""
         return dict(self.stages)
+
+
+def query_record(query: Query) -> dict[str, Any]:
+    """What was made of a question's text."""
+    record: dict[str, Any] = {
+        "text": query.text,
+        "language": query.language,
+        "words": list(query.words),
+    }
+    if query.operators.active:
+        record["phrases"] = [phrase.text for phrase in query.operators.phrases]
+        record["left_out"] = [phrase.text for phrase in query.operators.left_out]
+    return record
 
 
 def terms_record(groups: Sequence[TermGroup]) -> list[dict[str, Any]]:
@@ -64,6 +78,8 @@ def candidate_record(item: Candidate) -> dict[str, Any]:
         "order": _rounded(item.order),
         "probability": _rounded(item.probability),
     }
+    if item.reranked:
+        record |= {"reranked": True, "gate": _rounded(item.gate)}
     if item.gathered is not None:
         facts = item.gathered
         record |= {

@@ -9,7 +9,9 @@ language than their document (docs/decisions/0003).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +20,11 @@ from numpy.typing import NDArray
 
 from emily.indexing.terms import prefix
 from emily.models.protocols import ModelIdentity
+from emily.retrieval.chunk_table import integers
+from emily.retrieval.level_matrix import Half, LevelMatrix, halves
 from emily.store import Database
 
-__all__ = ["Affinity", "Neighbour", "Vocabulary", "find_neighbours"]
+__all__ = ["Affinity", "Near", "Neighbour", "Vocabulary", "Words", "affinity", "find_neighbours"]
 
 # Measured on the development sets; .5 to .7 for the first make no difference.
 OTHER_LANGUAGE_COSINE = 0.6
@@ -29,6 +33,7 @@ MOST_OTHER = 6
 SAME_LANGUAGE_COSINE = 0.75
 SAME_LANGUAGE_WEIGHT = 0.6
 MOST_SAME = 3
+_REMEMBERED = 10_000  # words of questions of which the near words are remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,37 +57,114 @@ class Words:
         languages: the language of each.
         terms: the term of each in the lexical arm.
         vectors: ``(n, dimension)``.
+        of_term: rows of the words of a term.
+        of_surface: a row of a word, in any language.
     """
 
     ids: NDArray[np.int64]
     surfaces: NDArray[np.object_]
     languages: NDArray[np.object_]
     terms: NDArray[np.object_]
-    vectors: NDArray[np.float32]
+    vectors: LevelMatrix
+    of_term: Mapping[str, tuple[int, ...]]
+    of_surface: Mapping[str, int]
+
+    @classmethod
+    def of(
+        cls,
+        ids: Sequence[int],
+        surfaces: Sequence[str],
+        languages: Sequence[str],
+        vectors: NDArray[Any],
+    ) -> Words:
+        """Of columns that run in parallel."""
+        empty = cls.empty(vectors.shape[1])
+        return empty.extended(ids, surfaces, languages, vectors.astype(np.float16))
+
+    @classmethod
+    def empty(cls, dimension: int) -> Words:
+        """No words."""
+        none = np.empty(0, object)
+        vectors = LevelMatrix.room(0, dimension)
+        return cls(np.empty(0, np.int64), none, none, none, vectors, {}, {})
+
+    def extended(
+        self,
+        ids: Sequence[int],
+        surfaces: Sequence[str],
+        languages: Sequence[str],
+        vectors: Half,
+    ) -> Words:
+        """With further words behind these."""
+        matrix = self.vectors.grown(len(ids))
+        matrix.put(len(self.ids), vectors)
+        terms = [prefix(word) for word in surfaces]
+        of_term = dict(self.of_term)
+        for row, term in enumerate(terms, len(self.ids)):
+            of_term[term] = (*of_term.get(term, ()), row)
+        return Words(
+            ids=np.append(self.ids, np.asarray(ids, np.int64)),
+            surfaces=np.append(self.surfaces, _objects(surfaces)),
+            languages=np.append(self.languages, _objects(languages)),
+            terms=np.append(self.terms, _objects(terms)),
+            vectors=matrix,
+            of_term=of_term,
+            of_surface={
+                **self.of_surface,
+                **{word: row for row, word in enumerate(surfaces, len(self.ids))},
+            },
+        )
+
+    def vector(self, word: str) -> NDArray[np.float32] | None:
+        """The vector of a word, if the vocabulary holds it."""
+        row = self.of_surface.get(word)
+        return None if row is None else self.vectors.exact[row].astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The words of the vocabulary that are near one word in meaning; rows ascend.
+
+    Attributes:
+        rows: ``(k,)`` rows of the vocabulary.
+        cosines: ``(k,)``.
+        seen: rows of the vocabulary that were compared.
+    """
+
+    rows: NDArray[np.intp]
+    cosines: NDArray[np.float32]
+    seen: int
 
 
 @dataclass(frozen=True, slots=True)
 class Affinity:
-    """How well each word of the vocabulary stands for each word of a query.
+    """How well words of the vocabulary stand for each word of a query.
 
     Attributes:
         words: the vocabulary it was computed on.
-        cosine: ``(n_query_words, n)``.
-        match: the same shape; 1 for the same term, the weighed cosine for a neighbour in
-            meaning, else 0.
+        near: of each query word its near words.
+        rows: ``(u,)`` rows of the words that match any of them, ascending.
+        match: ``(n_query_words, u)``; 1 for the same term, the weighed cosine for a neighbour
+            in meaning, else 0.
     """
 
     words: Words
-    cosine: NDArray[np.float32]
+    near: tuple[Near, ...]
+    rows: NDArray[np.intp]
     match: NDArray[np.float32]
 
     def of_chunk(self, word_ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """For each query word the best match among a chunk's words, ``(n_query_words,)``."""
-        rows = np.searchsorted(self.words.ids, word_ids)
-        rows = rows[rows < len(self.words.ids)]
-        if not len(rows):
-            return np.zeros(len(self.match), dtype=np.float32)
-        best: NDArray[np.float32] = self.match[:, rows].max(axis=1)
+        none = np.zeros(len(self.match), dtype=np.float32)
+        if not len(self.rows):
+            return none
+        # Both ascend, and a chunk has fewer words than match.
+        ids = self.words.ids[self.rows]
+        places = np.minimum(np.searchsorted(ids, word_ids), len(ids) - 1)
+        places = places[ids[places] == word_ids]
+        if not len(places):
+            return none
+        best: NDArray[np.float32] = self.match[:, places].max(axis=1)
         return best
 
 
@@ -94,13 +176,9 @@ class Vocabulary:
         self._model = model
         self._lock = asyncio.Lock()
         self._revision = -1
-        self._words = Words(
-            ids=np.empty(0, np.int64),
-            surfaces=np.empty(0, object),
-            languages=np.empty(0, object),
-            terms=np.empty(0, object),
-            vectors=np.empty((0, model.dimension), np.float32),
-        )
+        self._words = Words.empty(model.dimension)
+        self._near: OrderedDict[str, Near] = OrderedDict()
+        self._remembering = threading.Lock()
 
     async def at(self, revision: int) -> Words:
         """The words as they were at a revision of the archive or later.
@@ -115,22 +193,85 @@ class Vocabulary:
                     "last": last,
                     **self._model.parameters,
                 }
-                rows = await self._database.fetch("vocabulary_since", parameters)
-                if rows:
-                    self._words = await asyncio.to_thread(_extended, self._words, rows)
+                row = await self._database.fetch_one("vocabulary_since", parameters)
+                if row and row["surfaces"]:
+                    self._words = await asyncio.to_thread(
+                        self._words.extended,
+                        integers(row["ids"], 8).tolist(),
+                        row["surfaces"],
+                        row["languages"],
+                        halves(row["vectors"], self._model.dimension),
+                    )
                 self._revision = revision
             return self._words
 
+    def affinity(
+        self, words: Words, query_words: Sequence[str], query_vectors: NDArray[np.float32]
+    ) -> Affinity:
+        """As the function of that name; what was found for a word is remembered."""
+        with self._remembering:
+            known = {word: self._near[word] for word in query_words if word in self._near}
+        found = affinity(words, query_words, query_vectors, known)
+        with self._remembering:
+            for word, near in zip(query_words, found.near, strict=True):
+                self._near[word] = near
+                self._near.move_to_end(word)
+            while len(self._near) > _REMEMBERED:
+                self._near.popitem(last=False)
+        return found
+
 
 def affinity(
-    words: Words, query_words: Sequence[str], query_vectors: NDArray[np.float32]
+    words: Words,
+    query_words: Sequence[str],
+    query_vectors: NDArray[np.float32],
+    known: Mapping[str, Near] | None = None,
 ) -> Affinity:
-    """Compare the words of a query, ``(m, dimension)``, with the whole vocabulary."""
-    cosine: NDArray[np.float32] = query_vectors @ words.vectors.T
-    match = np.where(cosine >= OTHER_LANGUAGE_COSINE, OTHER_LANGUAGE_WEIGHT * cosine, 0.0)
-    for row, word in enumerate(query_words):
-        match[row, words.terms == prefix(word)] = 1.0
-    return Affinity(words, cosine, match.astype(np.float32))
+    """Compare the words of a query, ``(m, dimension)``, with the whole vocabulary.
+
+    Args:
+        words: the vocabulary.
+        query_words: of the query.
+        query_vectors: in their order.
+        known: what was found for some of them in an earlier state of this vocabulary, which
+            only grows.
+    """
+    near = _near(words, query_words, query_vectors, known or {})
+    same = [np.array(words.of_term.get(prefix(word), ()), np.intp) for word in query_words]
+    rows = np.unique(np.concatenate([np.empty(0, np.intp), *(item.rows for item in near), *same]))
+    match = np.zeros((len(query_words), len(rows)), np.float32)
+    for place, (item, own) in enumerate(zip(near, same, strict=True)):
+        match[place, np.searchsorted(rows, item.rows)] = OTHER_LANGUAGE_WEIGHT * item.cosines
+        match[place, np.searchsorted(rows, own)] = 1.0
+    return Affinity(words, near, rows, match)
+
+
+def _near(
+    words: Words,
+    query_words: Sequence[str],
+    query_vectors: NDArray[np.float32],
+    known: Mapping[str, Near],
+) -> tuple[Near, ...]:
+    """The near words of each query word; those compared already are not compared again."""
+    nothing = Near(np.empty(0, np.intp), np.empty(0, np.float32), 0)
+    total = len(words.ids)
+    found = [known.get(word, nothing) for word in query_words]
+    # What another search compared meanwhile may be ahead of this vocabulary.
+    found = [item if item.seen <= total else nothing for item in found]
+    for seen in {item.seen for item in found if item.seen < total}:
+        places = [place for place, item in enumerate(found) if item.seen == seen]
+        vectors = query_vectors[places]
+        rough, errors = words.vectors.rough(vectors, slice(seen, None))
+        could = rough + errors[:, None] >= OTHER_LANGUAGE_COSINE
+        for column, place in enumerate(places):
+            rows = seen + np.flatnonzero(could[:, column])
+            cosines = words.vectors.floats(rows) @ vectors[column]
+            sure = cosines >= OTHER_LANGUAGE_COSINE
+            old = found[place]
+            found[place] = Near(
+                np.append(old.rows, rows[sure]), np.append(old.cosines, cosines[sure]), total
+            )
+    return tuple(found)
 
 
 def find_neighbours(
@@ -144,15 +285,14 @@ def find_neighbours(
         own_term: its own term, which is no neighbour.
         language: the query's language; ``None`` makes every language another.
     """
-    cosine = found.cosine[row]
-    near = np.flatnonzero(cosine >= OTHER_LANGUAGE_COSINE)
-    near = near[np.argsort(-cosine[near], kind="stable")]
+    item = found.near[row]
+    order = np.argsort(-item.cosines, kind="stable")
     taken = {own_term}
     neighbours: list[Neighbour] = []
     room = {True: MOST_OTHER, False: MOST_SAME}
     words = found.words
-    for index in near:
-        term, spoken, value = words.terms[index], words.languages[index], float(cosine[index])
+    for index, value in zip(item.rows[order].tolist(), item.cosines[order].tolist(), strict=True):
+        term, spoken = words.terms[index], words.languages[index]
         other = spoken != language
         if term in taken or not room[other] or (not other and value < SAME_LANGUAGE_COSINE):
             continue
@@ -163,14 +303,7 @@ def find_neighbours(
     return neighbours
 
 
-def _extended(words: Words, rows: Sequence[dict[str, Any]]) -> Words:
-    surfaces = [row["surface"] for row in rows]
-    return Words(
-        ids=np.append(words.ids, [row["id"] for row in rows]),
-        surfaces=np.append(words.surfaces, np.array(surfaces, object)),
-        languages=np.append(words.languages, np.array([row["language"] for row in rows], object)),
-        terms=np.append(words.terms, np.array([prefix(word) for word in surfaces], object)),
-        vectors=np.vstack([words.vectors, [row["vector"].to_numpy() for row in rows]]).astype(
-            np.float32
-        ),
-    )
+def _objects(values: Sequence[str]) -> NDArray[np.object_]:
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found

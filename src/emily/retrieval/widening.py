@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["ChunkSpan", "Span", "limit_spans", "widen"]
+__all__ = ["ChunkSpan", "Span", "fit_budget", "limit_spans", "widen"]
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
-    """Where a chunk lies in its document, and the table header that it continues."""
+    """Where a chunk lies in its document, the table header it continues, and its tokens."""
 
     ordinal: int
     start: int
     end: int
     header: str = ""
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,49 @@ def limit_spans(
     if not width and chosen:
         return [_widened(chosen[0], chunks, 0)], len(chosen) - 1
     return _spans(width, chunks), len(chosen) - len(width)
+
+
+def fit_budget(
+    chosen: Sequence[tuple[int, int]],
+    chunks: Mapping[int, Mapping[int, ChunkSpan]],
+    by: int,
+    budget: int,
+) -> tuple[dict[int, list[Span]], int]:
+    """Widen as many of the chosen chunks as fit into a budget of tokens, in their order.
+
+    A chunk that does not fit widened is tried as it is; one that does not fit is left out, and
+    the next is tried. The first is always kept, also where it alone is too long. A passage
+    counts as its chunks together, their overlaps twice, so that it never has more than that.
+
+    Args:
+        chosen: pairs of document and ordinal, in the order in which they are to be given room.
+        chunks: the chosen chunks and their neighbours, by document and ordinal.
+        by: chunks to add on each side.
+        budget: most tokens.
+
+    Returns:
+        the passages of each document, and how many of the chosen chunks were left out.
+    """
+    width: dict[int, dict[int, int]] = {}
+    spans: dict[int, list[Span]] = {}
+    spent: dict[int, int] = {}
+    kept = 0
+    for document, ordinal in chosen:
+        known = chunks[document]
+        for reach in dict.fromkeys((by, 0)):
+            wide = {**width.get(document, {}), ordinal: reach}
+            found = _spans(wide, known)
+            tokens = sum(_tokens(span, known) for span in found)
+            rest = sum(spent.values()) - spent.get(document, 0)
+            if rest + tokens <= budget or not (kept or reach):
+                width[document], spans[document], spent[document] = wide, found, tokens
+                kept += 1
+                break
+    return spans, len(chosen) - kept
+
+
+def _tokens(span: Span, chunks: Mapping[int, ChunkSpan]) -> int:
+    return sum(chunks[place].tokens for place in range(span.first, span.last + 1))
 
 
 def _spans(width: Mapping[int, int], chunks: Mapping[int, ChunkSpan]) -> list[Span]:

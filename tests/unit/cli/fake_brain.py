@@ -304,16 +304,17 @@ class FakeBrain:
 
     async def search(
         self,
-        query: str,
+        query: str | Sequence[str],
         *,
         limit: int | None = None,
         threshold: float | None = None,
         filters: Filters,
         preset: str | None = None,
+        budget: int | None = None,
     ) -> Answer:
         self._ask("search", query, limit)
-        self.filters, self.preset = filters, preset
-        return replace(self.answer, query=query)
+        self.filters, self.preset, self.budget = filters, preset, budget
+        return replace(self.answer, query=query if isinstance(query, str) else " / ".join(query))
 
     async def ask(self, document: str | int, question: str, *, limit: int | None = None) -> Answer:
         self._ask("ask", document, question, limit)

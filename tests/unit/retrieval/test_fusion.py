@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emily.retrieval.candidate import Candidate
-from emily.retrieval.fusion import LEXICAL_WEIGHT, fuse_by_rank, fuse_by_score, merge_arms
+from emily.retrieval.fusion import (
+    LEXICAL_WEIGHT,
+    fuse_by_rank,
+    fuse_by_score,
+    interleave,
+    merge_arms,
+)
 
 X, A, B, C, Y = 1, 2, 3, 4, 5
 
@@ -76,7 +82,7 @@ candidates = st.lists(
 )
 
 
-@pytest.mark.parametrize("fuse", [fuse_by_score, fuse_by_rank])
+@pytest.mark.parametrize("fuse", [fuse_by_score, fuse_by_rank, interleave])
 @given(given=candidates, size=st.integers(1, 30))
 def test_the_pool_is_the_sorted_best_of_what_came(fuse, given, size) -> None:
     pool = fuse(given, size)
@@ -89,3 +95,39 @@ def test_the_pool_is_the_sorted_best_of_what_came(fuse, given, size) -> None:
     assert all(everything[chunk] <= scores[-1] for chunk in left_out)
     # The order in which candidates come decides nothing.
     assert pool == fuse(given[::-1], size)
+
+
+def test_two_places_for_meaning_and_one_for_words() -> None:
+    merged = merge_arms(ranked(1, 2, 3, 4, 5), ranked(9, 2, 8, 7))
+    assert [item.chunk for item in interleave(merged, 20)] == [1, 2, 9, 3, 4, 8, 5, 7]
+    assert [item.chunk for item in interleave(merged, 4)] == [1, 2, 9, 3]
+    assert [item.fused for item in interleave(merged, 3)] == [1, 1 / 2, 1 / 3]
+
+
+def test_an_arm_goes_on_alone_when_the_other_has_ended() -> None:
+    assert [item.chunk for item in interleave(merge_arms(ranked(1, 2, 3), []), 9)] == [1, 2, 3]
+    assert [item.chunk for item in interleave(merge_arms([], ranked(6, 5)), 9)] == [6, 5]
+    assert [item.chunk for item in interleave([Candidate(3), Candidate(2)], 9)] == [2, 3]
+    assert interleave([], 9) == []
+
+
+chunks = st.lists(st.integers(1, 60), unique=True, max_size=30)
+
+
+@given(meaning=chunks, words=chunks)
+def test_every_three_places_hold_two_of_meaning(meaning: list[int], words: list[int]) -> None:
+    merged = merge_arms(ranked(*meaning), ranked(*words))
+    pool = [item.chunk for item in interleave(merged, 1000)]
+    assert len(pool) == len(set(pool)), "no chunk stands twice"
+    assert set(pool) == {*meaning, *words}, "and none is lost"
+    for k in range(1, len(pool) // 3 + 1):
+        first = pool[: 3 * k]
+        left_meaning = [chunk for chunk in meaning if chunk not in pool[: 3 * (k - 1)]]
+        left_words = [chunk for chunk in words if chunk not in pool[: 3 * (k - 1)]]
+        if len(left_meaning) < 3 or len(left_words) < 3:
+            break  # one of them does not last
+        # Two places go down the one ranking, one down the other.
+        assert first[:2] == meaning[:2]
+        assert sum(chunk in meaning for chunk in first) >= 2 * k
+        assert set(meaning[: 2 * k]) <= set(first)
+        assert set(words[:k]) <= set(first)

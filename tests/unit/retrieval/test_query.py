@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from tests.fakes import WordsEmbedder
 
 from emily.errors import ModelUnavailable
-from emily.indexing.terms import prefix
 from emily.retrieval.query import MOST_TERMS, expand, parse, understand
 from emily.retrieval.vocabulary import Words, affinity
 
@@ -98,14 +97,7 @@ def test_understanding_gives_a_vector_a_word() -> None:
 def test_neighbours_join_the_group_of_their_word() -> None:
     query = parse("schermo rotto 12", LANGUAGES, "it")
     assert query.words == ("schermo", "rotto")
-    surfaces = ["screen", "oven"]
-    words = Words(
-        ids=np.array([1, 2]),
-        surfaces=np.array(surfaces, object),
-        languages=np.array(["en", "en"], object),
-        terms=np.array([prefix(word) for word in surfaces], object),
-        vectors=np.eye(2, 3, dtype=np.float32),
-    )
+    words = Words.of([1, 2], ["screen", "oven"], ["en", "en"], np.eye(2, 3))
     vectors = np.array([[0.9, 0.1, 0.4], [0.0, 0.2, 0.97]], np.float32)
     groups = {g.surface: g for g in expand(query, affinity(words, query.words, vectors))}
     near = groups["schermo"].members

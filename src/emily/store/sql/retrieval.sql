@@ -1,5 +1,9 @@
 -- The read path: what each stage of a search asks of the store.
 
+-- What changes whenever anything in the archive does.
+-- name: revision_number
+SELECT number FROM revision;
+
 -- What the scores depend on, and whether the whole index is of one model.
 -- name: search_facts
 SELECT (SELECT number FROM revision) AS revision,
@@ -28,13 +32,15 @@ ORDER BY d.id;
 -- name: chunk_statistics
 SELECT count(*) AS chunks, coalesce(avg(terms), 0)::float8 AS average_terms FROM chunk;
 
--- Words that came into the vocabulary after the given one.
+-- Words that came into the vocabulary after the given one, as columns.
 -- name: vocabulary_since
-SELECT w.id, w.surface, w.language, w.vector
+SELECT array_send(array_agg(w.id ORDER BY w.id)) AS ids,
+       array_agg(w.surface ORDER BY w.id) AS surfaces,
+       array_agg(w.language ORDER BY w.id) AS languages,
+       string_agg(halfvec_send(w.vector), '' ORDER BY w.id) AS vectors
 FROM word w JOIN model m ON m.id = w.model_id
 WHERE w.id > %(last)s
-  AND m.name = %(model)s AND m.profile = %(profile)s AND m.dimension = %(dimension)s
-ORDER BY w.id;
+  AND m.name = %(model)s AND m.profile = %(profile)s AND m.dimension = %(dimension)s;
 
 -- name: document_frequencies
 SELECT term, sum(cardinality(chunk_ids)) AS chunks
@@ -86,12 +92,17 @@ GROUP BY chunk_id
 ORDER BY score DESC, sum(occurrences) DESC, chunk_id
 LIMIT %(limit)s::integer;
 
--- Everything the later stages look at, for the chunks that an arm brought; in any order.
+-- Facts of the chunks that an arm brought, and their best part; in any order.
 -- name: gather_chunks
-SELECT c.id, c.document_id, c.ordinal, c.page, c.start_at, c.end_at, c.language, c.terms,
-       c.words, c.sentences, d.name, d.description,
+SELECT c.id, c.document_id, c.ordinal, c.start_at, c.end_at, c.language, c.terms, d.name,
        (SELECT max(-(v.vector <#> %(vector)s::halfvec))
-        FROM chunk_vector v WHERE v.chunk_id = c.id) AS part,
+        FROM chunk_vector v WHERE v.chunk_id = c.id) AS part
+FROM chunk c JOIN document d ON d.id = c.document_id
+WHERE c.id = ANY(%(chunks)s::bigint[]);
+
+-- What the second stage compares, for the pool; in any order.
+-- name: pool_details
+SELECT c.id, array_send(c.words) AS words, c.sentences, d.description,
        -(d.name_vector <#> %(vector)s::halfvec) AS name_similarity
 FROM chunk c JOIN document d ON d.id = c.document_id
 WHERE c.id = ANY(%(chunks)s::bigint[]);
@@ -106,7 +117,7 @@ WHERE p.term = ANY(%(terms)s::text[]) AND p.document_id = ANY(%(documents)s::big
 
 -- The chosen chunks with those around them, to widen a passage by.
 -- name: neighbourhood
-SELECT c.document_id, c.ordinal, c.start_at, c.end_at, c.header
+SELECT c.document_id, c.ordinal, c.start_at, c.end_at, c.header, c.tokens
 FROM chunk c
 JOIN unnest(%(documents)s::bigint[], %(ordinals)s::integer[]) AS q (document_id, ordinal)
   ON c.document_id = q.document_id
@@ -141,3 +152,54 @@ FROM document d WHERE d.id = ANY(%(documents)s::bigint[]);
 -- Whether the lexical arm has anything to look in.
 -- name: has_postings
 SELECT EXISTS (SELECT FROM posting) AS present;
+
+-- The mirror: what a process keeps of the index in memory. Ids of chunks ascend in the order
+-- of their transactions, which take turns, so what is new lies behind what was seen.
+-- name: mirror_facts
+SELECT (SELECT number FROM revision) AS revision,
+       (SELECT count(*) FROM chunk) AS chunks,
+       (SELECT count(*) FROM chunk_vector) AS parts,
+       (SELECT count(*) FROM chunk WHERE id > %(newest)s::bigint) AS fresh,
+       (SELECT count(*) FROM chunk_vector WHERE chunk_id > %(newest)s::bigint) AS fresh_parts;
+
+-- Columns as they lie in memory: an array of numbers is read faster than its rows.
+-- name: mirror_chunks
+WITH batch AS (
+    SELECT id, document_id, ordinal, start_at, end_at, terms, language FROM chunk
+    WHERE id > %(newest)s::bigint ORDER BY id LIMIT %(limit)s::integer
+)
+SELECT (SELECT array_send(array_agg(id ORDER BY id)) FROM batch) AS id,
+       (SELECT array_send(array_agg(document_id ORDER BY id)) FROM batch) AS document,
+       (SELECT array_send(array_agg(ordinal ORDER BY id)) FROM batch) AS ordinal,
+       (SELECT array_send(array_agg(start_at ORDER BY id)) FROM batch) AS start_at,
+       (SELECT array_send(array_agg(end_at ORDER BY id)) FROM batch) AS end_at,
+       (SELECT array_send(array_agg(terms ORDER BY id)) FROM batch) AS terms,
+       (SELECT array_agg(language ORDER BY id) FROM batch) AS languages,
+       named.ids AS named, named.names,
+       parts.owners, parts.vectors
+FROM (SELECT array_agg(d.id) AS ids, array_agg(d.name) AS names
+      FROM document d WHERE d.id IN (SELECT document_id FROM batch)) AS named,
+     (SELECT array_send(array_agg(v.chunk_id ORDER BY v.chunk_id, v.part)) AS owners,
+             string_agg(halfvec_send(v.vector), '' ORDER BY v.chunk_id, v.part) AS vectors
+      FROM chunk_vector v
+      WHERE v.chunk_id > %(newest)s::bigint
+        AND v.chunk_id <= (SELECT max(id) FROM batch)) AS parts;
+
+-- name: mirror_ids
+SELECT array_send(array_agg(id)) AS ids FROM chunk WHERE id <= %(newest)s::bigint;
+
+-- Where terms stand, and how often: in all documents, or in those that came since.
+-- name: mirror_postings
+SELECT p.term, array_send(array_agg(u.chunk_id)) AS chunks,
+       array_send(array_agg(u.frequency)) AS frequencies
+FROM posting p
+CROSS JOIN LATERAL unnest(p.chunk_ids, p.frequencies) AS u (chunk_id, frequency)
+WHERE p.term = ANY(%(terms)s::text[])
+  AND (%(documents)s::bigint[] IS NULL OR p.document_id = ANY(%(documents)s::bigint[]))
+GROUP BY p.term;
+
+-- What a cross-encoder reads: each chunk's text, and the header of its table.
+-- name: chunk_texts
+SELECT c.id, c.header, substr(d.text, c.start_at + 1, c.end_at - c.start_at) AS text
+FROM chunk c JOIN document d ON d.id = c.document_id
+WHERE c.id = ANY(%(chunks)s::bigint[]);
