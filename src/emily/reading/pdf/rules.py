@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pypdfium2 import raw
 
-from emily.reading.pdf.text import addressed, function, turned
+from emily.reading.pdf.text import addressed, function, held, turned
 
 __all__ = ["Drawn", "Placed", "drawn"]
 
@@ -24,10 +24,10 @@ _MOST_DEPTH = 4  # of forms inside of forms
 
 _void, _int = ctypes.c_void_p, ctypes.c_int
 _count = function(raw.FPDFPage_CountObjects, _int, _void)
-_object = function(raw.FPDFPage_GetObject, _void, _void, _int)
+_object = function(raw.FPDFPage_GetObject, _void)
 _type = function(raw.FPDFPageObj_GetType, _int, _void)
 _form_count = function(raw.FPDFFormObj_CountObjects, _int, _void)
-_form_object = function(raw.FPDFFormObj_GetObject, _void, _void, ctypes.c_ulong)
+_form_object = function(raw.FPDFFormObj_GetObject, _void)
 _bounds = function(raw.FPDFPageObj_GetBounds, _int, _void, _void, _void, _void, _void)
 _points = function(raw.FPDFPath_CountSegments, _int, _void)
 _point = function(raw.FPDFPath_GetPathSegment, _void, _void, _int)
@@ -113,7 +113,7 @@ def _listed(
 
     The straight lines of the paths are added to ``lines``.
     """
-    items = list(map(get, repeat(holder), range(min(count, _MOST_OBJECTS))))
+    items = list(map(get, repeat(held(holder)), range(min(count, _MOST_OBJECTS))))
     kinds = list(map(_type, items))
     text, path = raw.FPDF_PAGEOBJ_TEXT, raw.FPDF_PAGEOBJ_PATH
     if kinds.count(text) == len(kinds):

@@ -10,7 +10,7 @@ import ctypes
 import math
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, repeat
@@ -22,7 +22,7 @@ from pypdfium2 import raw
 
 from emily.reading.layout import TextLine, without_ligatures
 
-__all__ = ["SPLIT", "Layer", "Segments", "addressed", "function", "read_layer", "turned"]
+__all__ = ["SPLIT", "Layer", "Segments", "addressed", "function", "held", "read_layer", "turned"]
 
 SPLIT = 0.9
 """Times the height of a line: a wider blank parts cells or columns, not words."""
@@ -41,18 +41,25 @@ _TWO_SCRIPTS = re.compile("(?<=[\u0590-\u08ff])(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u0
 _ARABIC = re.compile("[\u0590-\u08ff]")
 _SAMPLES = 9  # words that are asked for their direction
 _NAME = 256  # bytes of a font's name that are looked at
+_AT_ONCE = 1_024  # boxes that are asked for in one go
 
 
 def function(of: Any, result: Any, *arguments: Any) -> Any:
     """A function of PDFium with plain numbers for its pointers, which halves the cost of a call.
 
     The interpreter's lock is kept meanwhile, which a tenth is saved by: the calls are short, and
-    a process reads one file at a time.
+    a process reads one file at a time. Without any ``arguments`` named they are not converted,
+    which halves the cost once more: numbers are then taken for C's ``int``, and pointers must come
+    from ``held``.
     """
     address = ctypes.cast(of, ctypes.c_void_p).value
     if address is None:
         raise AssertionError
     return ctypes.PYFUNCTYPE(result, *arguments)(address)
+
+
+held = ctypes.c_void_p.from_param
+"""An address as a function whose arguments are not converted takes it."""
 
 
 def addressed(pointer: Any) -> int:
@@ -61,7 +68,7 @@ def addressed(pointer: Any) -> int:
 
 
 _void, _int = ctypes.c_void_p, ctypes.c_int
-_loose_box = function(raw.FPDFText_GetLooseCharBox, _int, _void, _int, _void)
+_loose_box = function(raw.FPDFText_GetLooseCharBox, None)
 _font_size = function(raw.FPDFText_GetFontSize, ctypes.c_double, _void, _int)
 _matrix = function(raw.FPDFText_GetMatrix, _int, _void, _int, _void)
 _font = function(
@@ -168,11 +175,7 @@ class Layer:
         letters = list(text)
         for match in _RUN.finditer(text):
             start, end = match.span()
-            boxes = np.zeros((end - start, 4), np.float32)
-            at = boxes.ctypes.data
-            for n in range(start, end):
-                _loose_box(self._handle, n, at)
-                at += 16
+            boxes = _loose_boxes(self._handle, range(start, end))
             apart = np.abs(np.diff(boxes[:, [0, 2]], axis=0)).max(1) > 0.01
             for group in np.split(np.arange(start, end), np.flatnonzero(apart) + 1):
                 if len(group) > 1:
@@ -185,12 +188,7 @@ class Layer:
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """The boxes (left, base, right, top) of the first and of the last character of words."""
         asked, place = np.unique(np.concatenate([starts, ends]), return_inverse=True)
-        found = np.zeros((len(asked), 4), np.float32)  # left, top, right, bottom
-        at = found.ctypes.data
-        calls = map(
-            _loose_box, repeat(self._handle), asked.tolist(), range(at, at + found.nbytes, 16)
-        )
-        deque(calls, maxlen=0)
+        found = _loose_boxes(self._handle, asked.tolist())
         found = found[:, [0, 3, 2, 1]]
         return found[place[: len(starts)]], found[place[len(starts) :]]
 
@@ -269,6 +267,22 @@ _NAME_BUFFER = ctypes.create_string_buffer(_NAME)
 _NAME_AT = ctypes.addressof(_NAME_BUFFER)
 _FLAGS = ctypes.c_int(0)
 _FLAGS_AT = ctypes.addressof(_FLAGS)
+
+
+_BOXES = np.zeros((_AT_ONCE, 4), np.float32)
+_BOXES_AT = [held(_BOXES.ctypes.data + 16 * n) for n in range(_AT_ONCE)]
+
+
+def _loose_boxes(handle: int, characters: Sequence[int]) -> NDArray[np.float32]:
+    """The boxes of characters, shape (n, 4): left, top, right, bottom; 0 where one has none."""
+    found = np.zeros((len(characters), 4), np.float32)
+    textpage = repeat(held(handle))
+    for begin in range(0, len(characters), _AT_ONCE):
+        part = characters[begin : begin + _AT_ONCE]
+        _BOXES[: len(part)] = 0
+        deque(map(_loose_box, textpage, part, _BOXES_AT), maxlen=0)
+        found[begin : begin + len(part)] = _BOXES[: len(part)]
+    return found
 
 
 def read_layer(page: Any, use: Callable[[Layer], Any]) -> Any:
