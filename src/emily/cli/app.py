@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from emily.cli import adding, documents, health, inspecting, noticing, searching
+from emily.cli import adding, documents, health, inspecting, noticing, searching, why
 from emily.cli.session import Session
 
 __all__ = ["app"]
@@ -36,6 +36,7 @@ app.command("list")(documents.list_documents)
 app.command("show")(documents.show)
 app.command("remove")(documents.remove)
 app.command("reindex")(documents.reindex)
+app.command("why")(why.why)
 app.command("pin")(noticing.pin)
 app.command("pins")(noticing.pins)
 app.command("queries")(noticing.queries)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from emily.cli.settings import SettingInfo
     from emily.indexing.catalogue import Relative
     from emily.indexing.report import AddReport, FileOutcome, ReindexReport, RemoveReport
+    from emily.measure.explanation import Explanation
     from emily.measure.query_log import LoggedQuery
     from emily.reading.pages import Correspondent, Reading
     from emily.retrieval.answer import Answer, Passage, Result
@@ -46,6 +47,7 @@ __all__ = [
     "StopOutput",
     "UnfinishedAddOutput",
     "VersionOutput",
+    "WhyOutput",
     "add_output",
     "alerts_output",
     "as_text",
@@ -65,6 +67,7 @@ __all__ = [
     "stop_output",
     "unfinished_add_output",
     "version_output",
+    "why_output",
 ]
 
 SCHEMA_VERSION = 1
@@ -395,6 +398,90 @@ class PinsOutput(Output):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TermPart:
+    """A term of the question, and whether the document holds it."""
+
+    surface: Annotated[str, "The word, as the question has it."]
+    held: Annotated[
+        Literal["itself", "neighbours", "not at all"],
+        "`itself`; only its `neighbours` in meaning; or `not at all`.",
+    ]
+    times: Annotated[int, "How often the word itself stands in the document."]
+    neighbours: Annotated[list[str], "Those of its neighbours that the document holds."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagePart:
+    """Where the document stood at a stage, by its best chunk there."""
+
+    stage: Annotated[str, "Name of the stage."]
+    rank: Annotated[int | None, "Place among the chunks, from 1, also below the stage's cut."]
+    score: Annotated[float | None, "What the stage ranks by."]
+    size: Annotated[float | None, "How many it lets through, or the least score that passes."]
+    kept: Annotated[bool | None, "Whether it let it through; `null` if it did not come so far."]
+    sentence: Annotated[str, "The same in words."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbovePart:
+    """A document that stood above the expected one."""
+
+    document: Annotated[int, "Its id."]
+    name: Annotated[str, "Its name."]
+    rank: Annotated[int, "Place of its best chunk, from 1."]
+    score: Annotated[float | None, "Score of that chunk at the stage."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurePart:
+    """Settings under which the document would have been shown."""
+
+    settings: Annotated[dict[str, Any], "Name and value of each; empty where none helps."]
+    verified: Annotated[bool, "Whether it was shown when the question was asked under them."]
+    rank: Annotated[int | None, "Its place among the documents then."]
+    sentence: Annotated[str, "The same in words."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuotePart:
+    """What became of the words of `--quote`."""
+
+    found: Annotated[bool, "Whether the document's text holds them."]
+    start: Annotated[int | None, "Offset of their first character."]
+    end: Annotated[int | None, "Offset behind their last character."]
+    pages: Annotated[list[int], "Pages that they stand on."]
+    chunks: Annotated[list[int], "Places of the chunks, from 0, that hold a part of them."]
+    cut: Annotated[bool, "Whether no chunk holds all of them."]
+    shown: Annotated[bool, "Whether a passage that was shown holds them."]
+    sentence: Annotated[str, "The same in words."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhyOutput(Output):
+    """`emily why`."""
+
+    question: Annotated[str, "The question as it was asked."]
+    document: Annotated[int | None, "Id of the document; `null` if it is not in the archive."]
+    name: Annotated[str, "Its name, or what was given for it."]
+    found: Annotated[bool, "Whether it is shown."]
+    rank: Annotated[int | None, "Its place among the documents shown, from 1."]
+    lost_by: Annotated[
+        str | None,
+        "What lost it: `archive`, `index`, `filters`, `arms`, `fusion`, `second stage`, "
+        "`threshold`, `selection` or `passages`; `null` if it is shown.",
+    ]
+    verdict: Annotated[str, "The outcome in a sentence."]
+    reasons: Annotated[list[str], "What lies before the search: unread pages, filters, language …"]
+    terms: Annotated[list[TermPart], "The question's terms."]
+    stages: Annotated[list[StagePart], "The stages in the order in which they run."]
+    evidence: Annotated[dict[str, float] | None, "What the second stage found in its best chunk."]
+    above: Annotated[list[AbovePart], "Documents above it at the stage that lost it."]
+    cure: Annotated[CurePart | None, "What would have kept it; `null` if it is shown."]
+    quote: Annotated[QuotePart | None, "What became of the words of `--quote`."]
+    notices: Annotated[list[str], "Notices of the search itself."]
+
+
+@dataclass(frozen=True, kw_only=True)
 class StatusOutput(Output):
     """`emily status`."""
 
@@ -594,6 +681,54 @@ def pins_output(pins: Iterable[Pin], removed: Pin | None) -> PinsOutput:
     """The pinned questions."""
     return PinsOutput(
         pins=[_pin(pin) for pin in pins], removed=None if removed is None else _pin(removed)
+    )
+
+
+def why_output(found: Explanation) -> WhyOutput:
+    """What became of an expected document."""
+    cure, quote = found.cure, found.quote
+    return WhyOutput(
+        question=found.question,
+        document=found.document,
+        name=found.name,
+        found=found.rank is not None,
+        rank=found.rank,
+        lost_by=found.lost_by,
+        verdict=found.verdict,
+        reasons=list(found.reasons),
+        terms=[
+            TermPart(
+                surface=term.surface,
+                held=term.held,
+                times=term.times,
+                neighbours=list(term.neighbours),
+            )
+            for term in found.terms
+        ],
+        stages=[StagePart(**dataclasses.asdict(stage)) for stage in found.stages],
+        evidence=None if found.evidence is None else dict(found.evidence),
+        above=[AbovePart(**dataclasses.asdict(item)) for item in found.above],
+        cure=None
+        if cure is None
+        else CurePart(
+            settings=dict(cure.settings),
+            verified=cure.verified,
+            rank=cure.rank,
+            sentence=cure.sentence,
+        ),
+        quote=None
+        if quote is None
+        else QuotePart(
+            found=quote.found,
+            start=quote.start,
+            end=quote.end,
+            pages=list(quote.pages),
+            chunks=list(quote.chunks),
+            cut=quote.cut,
+            shown=quote.shown,
+            sentence=quote.sentence,
+        ),
+        notices=list(found.notices),
     )
 
 

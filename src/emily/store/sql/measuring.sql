@@ -115,3 +115,18 @@ WHERE id = %(id)s::bigint;
 UPDATE pin p SET document_id = s.document_id
 FROM source s
 WHERE p.document_id IS NULL AND md5(s.path) = md5(p.path);
+
+-- The chunks of a document, and whether the vector arm can bring them.
+-- name: chunk_standing
+SELECT c.id, c.ordinal, c.page, c.start_at, c.end_at, c.language, c.tokens,
+       EXISTS (SELECT FROM chunk_vector v WHERE v.chunk_id = c.id) AS has_vector
+FROM chunk c WHERE c.document_id = %(document_id)s::bigint ORDER BY c.ordinal;
+
+-- What a document was indexed by.
+-- name: index_of_document
+SELECT m.name || '/' || m.profile AS model,
+       m.name = %(model)s::text AND m.profile = %(profile)s::text
+       AND m.dimension = %(dimension)s::integer AS same_model,
+       d.fingerprint = %(fingerprint)s::text AS same_settings
+FROM document d JOIN model m ON m.id = d.model_id
+WHERE d.id = %(document_id)s::bigint;
