@@ -16,7 +16,7 @@ from emily.retrieval.skipping import best_chunks
 from emily.settings import LexicalScore
 from emily.store import Database
 
-__all__ = ["Ranking", "all_terms", "archive_statistics", "lexical_arm", "vector_arm"]
+__all__ = ["Ranking", "all_terms", "archive_statistics", "lexical_arm", "stored", "vector_arm"]
 
 Ranking = list[tuple[int, float]]
 """Chunk ids with their scores, best first."""
@@ -38,7 +38,7 @@ async def vector_arm(
         table = mirrored.table
         places, cosines = await asyncio.to_thread(
             table.vectors.nearest,
-            vector,
+            stored(vector),
             limit,
             table.of_documents(documents),
             by_signs=mirrored.by_signs,
@@ -129,6 +129,11 @@ async def lexical_arm(
 def all_terms(groups: Sequence[TermGroup]) -> list[str]:
     """Every term of the groups once."""
     return list(dict.fromkeys(member.term for group in groups for member in group.members))
+
+
+def stored(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A vector as the store is asked with it, in halves, so that memory gives the same scores."""
+    return vector.astype(np.float16).astype(np.float32)
 
 
 def _listed(documents: Sequence[int] | None) -> list[int] | None:

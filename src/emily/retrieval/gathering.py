@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from emily.indexing.vectors import unpack
-from emily.retrieval.arms import all_terms
+from emily.retrieval.arms import all_terms, stored
 from emily.retrieval.bm25 import Statistics, TermGroup, ceiling, score, share_matched
 from emily.retrieval.candidate import Candidate, Gathered
 from emily.retrieval.chunk_table import integers
@@ -99,7 +99,9 @@ async def _remembered(
     order = np.argsort(places)
     found = occurrences(lists, places[order].astype(np.int32))
     matches = dict(zip(chunks[order].tolist(), found, strict=True))
-    parts = [None] * len(places) if vector is None else table.vectors.cosines(vector, places)
+    parts = (
+        [None] * len(places) if vector is None else table.vectors.cosines(stored(vector), places)
+    )
     columns = {name: column[places].tolist() for name, column in table.columns.items()}
     return [
         {
