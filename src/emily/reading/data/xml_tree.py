@@ -11,6 +11,7 @@ from lxml import etree
 from emily.errors import EmptyDocument, LimitExceeded, ReadingError
 from emily.reading.encodings import decode_text
 from emily.reading.source import check_length
+from emily.reading.xml import xml_root_and_faults
 
 __all__ = ["parse_xml"]
 
@@ -75,21 +76,13 @@ def parse_xml(path: Path) -> tuple[etree._Element, list[str]]:
 
 
 def _parsed(text: str) -> tuple[etree._Element | None, list[etree._LogEntry]]:
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        huge_tree=True,
-        recover=True,
+    return xml_root_and_faults(
+        text.encode(errors="replace"),
+        "the XML cannot be parsed",
         remove_pis=True,
         remove_comments=True,
         encoding="utf-8",
     )
-    try:
-        root = etree.fromstring(text.encode(errors="replace"), parser)
-    except (etree.LxmlError, ValueError) as error:
-        raise ReadingError(f"the XML cannot be parsed: {error}") from None
-    return root, [entry for entry in parser.error_log if entry.level >= 2]
 
 
 def _depth(root: etree._Element) -> int:

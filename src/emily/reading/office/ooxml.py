@@ -16,8 +16,9 @@ from lxml import etree
 
 from emily.errors import LimitExceeded, ReadingError
 from emily.reading.pages import Facts
+from emily.reading.xml import declares_entities, xml_root
 
-__all__ = ["Container", "attribute", "declares_entities", "local"]
+__all__ = ["Container", "attribute", "local"]
 
 _MOST_PARTS = 20_000
 _MOST_PART_MB = 200
@@ -34,7 +35,6 @@ _BROKEN = (
     NotImplementedError,
     UnicodeDecodeError,
 )
-_ENTITY = tuple("<!ENTITY".encode(code) for code in ("ascii", "utf-16-le", "utf-16-be"))
 _MEDIA = frozenset({
     "png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "emf", "wmf", "svg", "wdp", "mp4", "mov",
     "avi", "wmv", "mp3", "wav", "m4a", "bin", "ttf", "odttf", "fntdata",
@@ -137,20 +137,7 @@ class Container:
             raise ReadingError(
                 f"the part {name!r} declares entities, which Office never does: refused"
             )
-        parser = etree.XMLParser(
-            resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, recover=True
-        )
-        try:
-            root = etree.fromstring(data, parser)
-        except (etree.LxmlError, ValueError) as error:
-            raise ReadingError(f"the part {name!r} is not XML: {error}") from None
-        if root is None:
-            raise ReadingError(f"the part {name!r} is not XML")
-        if root.getroottree().docinfo.internalDTD is not None:
-            raise ReadingError(
-                f"the part {name!r} declares entities, which Office never does: refused"
-            )
-        return root
+        return xml_root(data, f"the part {name!r}")
 
     def related(self, name: str) -> dict[str, tuple[str, str]]:
         """Parts that a part refers to: id to (last word of the relation's type, path).
@@ -231,11 +218,6 @@ def _date(text: str | None) -> dt.date | None:
     except ValueError:
         return None
     return date if 1980 < date.year < 2200 else None
-
-
-def declares_entities(data: bytes) -> bool:
-    """Whether XML declares entities, told before it is parsed."""
-    return any(mark in data for mark in _ENTITY)
 
 
 def local(element: etree._Element) -> str:

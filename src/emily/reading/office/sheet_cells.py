@@ -15,8 +15,9 @@ from lxml import etree
 from emily.errors import LimitExceeded, ReadingError
 from emily.reading.limits import MOST_CHARACTERS
 from emily.reading.office.number_formats import BUILT_IN, shown_number
-from emily.reading.office.ooxml import Container, attribute, declares_entities, local
+from emily.reading.office.ooxml import Container, attribute, local
 from emily.reading.source import tidy
+from emily.reading.xml import declares_entities
 
 __all__ = ["Book", "Row", "cell_place", "rows_of"]
 

@@ -17,6 +17,7 @@ from lxml import etree
 from emily.errors import PasswordRequired, ReadingError
 from emily.reading.office.ooxml import Container, attribute, local
 from emily.reading.pages import Facts
+from emily.reading.xml import xml_root
 
 __all__ = ["Package", "body_of", "first", "number", "properties"]
 
@@ -140,17 +141,9 @@ def _flat(path: Path) -> etree._Element:
     data = path.read_bytes()
     if len(data) > _MOST_FLAT:
         raise ReadingError("the flat OpenDocument file is too large")
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, recover=True
-    )
-    try:
-        root = etree.fromstring(data, parser)
-    except (etree.LxmlError, ValueError) as error:
-        raise ReadingError(f"the OpenDocument file is broken: {error}") from None
-    if root is None or local(root) != "document":
+    root = xml_root(data, "the OpenDocument file")
+    if local(root) != "document":
         raise ReadingError("the file is no OpenDocument file")
-    if root.getroottree().docinfo.internalDTD is not None:
-        raise ReadingError("the file declares entities, which OpenDocument never does: refused")
     return root
 
 

@@ -12,6 +12,7 @@ from lxml import etree
 from emily.errors import ReadingError
 from emily.reading.office.ooxml import Container, attribute, local
 from emily.reading.pages import Facts
+from emily.reading.xml import xml_root
 
 __all__ = ["Book"]
 
@@ -147,16 +148,7 @@ def _tree(container: Container, path: str) -> etree._Element:
     data = b"".join(container.chunks(path))
     if _ENTITIES.search(data):
         raise ReadingError(f"the part {path!r} declares entities: refused")
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, recover=True
-    )
-    try:
-        root = etree.fromstring(_DOCTYPE.sub(b"", data, count=1), parser)
-    except (etree.LxmlError, ValueError) as error:
-        raise ReadingError(f"the part {path!r} is not XML: {error}") from None
-    if root is None:
-        raise ReadingError(f"the part {path!r} is not XML")
-    return root
+    return xml_root(_DOCTYPE.sub(b"", data, count=1), f"the part {path!r}")
 
 
 def _joined(base: str, target: str) -> str:
