@@ -99,7 +99,7 @@ async def collect(name: str, sample: dict[str, int], embedder: Embedder) -> Rows
             for item in answer.trace["second_stage"]["candidates"]:
                 question.append(number)
                 evidence.append([item["evidence"][column] for column in COLUMNS])
-                labels.append(bool(bench.names[item["document"]] & asked.relevant))
+                labels.append(not asked.relevant.keys().isdisjoint(bench.names[item["document"]]))
     return Rows(
         name,
         np.array(question, float),

@@ -2,8 +2,9 @@
 
     python -m benchmarks public_sets [--sets A B] [--documents N] [--questions N] [--slices]
 
-Every ranking is one of chunks, read as one of documents by the best chunk of each. Arms and
-pool have the sizes of the default settings, so no ranking is longer than 20 chunks.
+The rankings are those of ``emily eval --set``, of a search by the sum of scores and of one by
+the sum of reciprocal ranks. Every ranking is one of chunks, read as one of documents by the
+best chunk of each. Vectors are kept in the cache of the home folder.
 """
 
 from __future__ import annotations
@@ -11,15 +12,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import statistics
-import time
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from benchmarks.bench import Bench, open_set
-from benchmarks.public_data import PublicQuestion, available, load_set
-from emily.measure.scores import hit_rate, mean, ndcg
-from emily.models import UseEmbedder
+from benchmarks.public_data import available, data_folder, load_set
+from emily.brain import Brain
+from emily.measure.evaluation import RankingScores
+from emily.measure.trial import Trial
+from emily.settings import load_settings
 
 __all__ = ["main"]
 
@@ -33,15 +32,6 @@ RANKINGS = {
     "sum": "joined by score",
     "sum+": "**joined by score, second stage (default)**",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The ranks of a question's documents in one ranking, and how many there are."""
-
-    kind: str
-    ranks: tuple[int, ...]
-    relevant: int
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -59,62 +49,46 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 async def _measure(names: Sequence[str], documents: int, questions: int, slices: bool) -> None:
-    embedder = UseEmbedder()
     for name in names:
-        chosen = load_set(name, documents=documents, questions=questions)
-        async with open_set(chosen, embedder) as bench:
-            found, milliseconds = await _ask(bench, chosen.questions)
+        splits = {item.slices.get("split") for item in load_set(name).questions}
+        only = {"split": "dev"} if splits == {"dev"} else {}
+        by_sum, by_rank = [
+            (
+                await Brain.evaluate_set(
+                    load_settings(database_url=None, fusion=fusion),
+                    data_folder() / name,
+                    only=only,
+                    documents=documents,
+                    questions=questions,
+                )
+            )[0]
+            for fusion in ("sum", "rrf")
+        ]
+        subject = by_sum.subject
+        milliseconds = statistics.median(item.milliseconds for item in by_sum.evaluation.answerable)
         print(
-            f"\n### {name}\n\n{len(chosen.documents)} documents, "
-            f"{len(chosen.questions)} questions; "
+            f"\n### {name}\n\n{subject.documents} documents, {subject.questions} questions; "
             f"a search took {milliseconds:.0f} ms (median).\n"
         )
-        _print_table(found)
-        kinds = sorted({question.kind for question in chosen.questions} - {""})
+        _print_table(by_sum, by_rank, None)
+        kinds = by_sum.evaluation.groups().get("kind", ())
         for kind in kinds if slices and len(kinds) > 1 else ():
             print(f"\n{name}, {kind}:\n")
-            _print_table(
-                {key: [item for item in items if item.kind == kind] for key, items in found.items()}
-            )
+            _print_table(by_sum, by_rank, {"kind": kind})
 
 
-async def _ask(
-    bench: Bench, questions: Iterable[PublicQuestion]
-) -> tuple[dict[str, list[Found]], float]:
-    """The ranks of every question in every ranking, and the median time of a default search."""
-    default, by_rank = bench.retriever(), bench.retriever(fusion="rrf")
-    found: dict[str, list[Found]] = defaultdict(list)
-    milliseconds = []
-    for question in questions:
-        started = time.perf_counter()
-        trace = (await default.search(question.text)).trace
-        milliseconds.append((time.perf_counter() - started) * 1000)
-        other = (await by_rank.search(question.text)).trace
-        rankings = {
-            "vector": [item["chunk"] for item in trace["vector_arm"]["ranking"]],
-            "lexical": [item["chunk"] for item in trace["lexical_arm"]["ranking"]],
-            "rrf": other["fusion"]["pool"],
-            "rrf+": [item["chunk"] for item in other["second_stage"]["candidates"]],
-            "sum": trace["fusion"]["pool"],
-            "sum+": [item["chunk"] for item in trace["second_stage"]["candidates"]],
-        }
-        documents = {item["chunk"]: item["document"] for item in trace["fusion"]["candidates"]}
-        for name, chunks in rankings.items():
-            ranked = dict.fromkeys(documents[chunk] for chunk in chunks)
-            ranks = tuple(
-                rank
-                for rank, document in enumerate(ranked, start=1)
-                if bench.names[document] & question.relevant
-            )
-            found[name].append(Found(question.kind, ranks, len(question.relevant)))
-    return found, statistics.median(milliseconds)
-
-
-def _print_table(found: dict[str, list[Found]]) -> None:
+def _print_table(by_sum: Trial, by_rank: Trial, group: dict[str, str] | None) -> None:
+    default = by_sum.evaluation.scores(group).stages
+    other = by_rank.evaluation.scores(group).stages
+    found: dict[str, RankingScores] = {
+        "vector": default["vector_arm"],
+        "lexical": default["lexical_arm"],
+        "rrf": other["pool"],
+        "rrf+": other["second_stage"],
+        "sum": default["pool"],
+        "sum+": default["second_stage"],
+    }
     print("| ranking | nDCG@10 | recall@20 | hit@3 |\n|---|--:|--:|--:|")
     for name, label in RANKINGS.items():
-        items = found[name]
-        gain = mean([ndcg(item.ranks, item.relevant, 10) for item in items])
-        recall = mean([min(1.0, sum(r <= 20 for r in i.ranks) / i.relevant) for i in items])
-        hits = hit_rate([min(item.ranks, default=None) for item in items], 3)
-        print(f"| {label} | {gain:.3f} | {recall:.3f} | {hits:.3f} |")
+        item = found[name]
+        print(f"| {label} | {item.ndcg_10:.3f} | {item.recall_20:.3f} | {item.hit_3:.3f} |")

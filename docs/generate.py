@@ -14,7 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from typer.main import get_command
 
-from emily.cli import contract
+from emily.cli import contract, evaluation_contract
 from emily.cli.app import app
 
 DOCS = Path(__file__).parent
@@ -101,7 +101,8 @@ def _table(parameters: list[Any]) -> str:
 def _fields() -> str:
     outputs = [
         item
-        for item in vars(contract).values()
+        for module in (contract, evaluation_contract)
+        for item in vars(module).values()
         if isinstance(item, type) and dataclasses.is_dataclass(item) and item is not contract.Output
     ]
     parts = []

@@ -16,7 +16,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,7 @@ from emily.cli.adding import shown_progress
 from emily.cli.answering import print_answer
 from emily.cli.printing import output, table
 from emily.errors import EmilyError
-from emily.measure.evaluation import Evaluation, Outcome, evaluate
+from emily.measure.evaluation import Evaluation, Outcome
 from emily.settings import load_settings
 from emily.store import EmbeddedServer
 from examples.archive.questions import load
@@ -50,14 +50,14 @@ class Run:
 
     Attributes:
         seconds: by step, in order.
-        answers: of every question, by its text.
-        milliseconds: by the clock, of every search.
+        answers: to the questions that are shown, by id.
+        documents: their names, by id.
         pages: how many pages were read, by route.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
     answers: dict[str, Answer] = field(default_factory=dict)
-    milliseconds: list[float] = field(default_factory=list)
+    documents: dict[int, str] = field(default_factory=dict)
     pages: dict[str, int] = field(default_factory=dict)
 
     @contextmanager
@@ -106,23 +106,20 @@ async def _demonstrate(home: Path, *, kept: bool) -> int:
                 report = await brain.add([FILES], progress=tell)
             _print_added(report, await _pages(brain, run))
             answerable, unanswerable = load()
-
-            async def search(text: str) -> Answer:
-                before = time.perf_counter()
-                answer = await brain.search(text)
-                run.milliseconds.append((time.perf_counter() - before) * 1000)
-                run.answers[text] = answer
-                return answer
-
             with run.step(f"ask {len(answerable) + len(unanswerable)} questions"):
-                found = await evaluate(search, answerable, unanswerable)
+                (trial,) = await brain.evaluate(answerable, unanswerable)
+            found = trial.evaluation
+            for question in answerable:
+                if question.id in SHOWN:
+                    run.answers[question.id] = await brain.search(question.text, log=False)
+            run.documents.update(trial.names)
     finally:
         if not kept:
             await asyncio.to_thread(EmbeddedServer(home).stop)
     _print_answers(found, run, settings.languages)
     _print_scores(found)
-    _print_failures(found)
-    _print_times(run)
+    _print_failures(found, run.documents)
+    _print_times(run, found)
     _print_next(home if kept else None)
     return _verdict(found, report)
 
@@ -144,31 +141,27 @@ def _print_added(report: AddReport, pages: dict[str, int]) -> None:
 
 
 def _print_answers(found: Evaluation, run: Run, languages: tuple[str, ...]) -> None:
-    by_id = {item.question.id: item.question for item in found.answerable}
+    by_id = {item.asked.id: item.asked for item in found.answerable}
     for name in SHOWN:
-        question = by_id[name].text
-        _heading(f"$ emily search {shlex.quote(question)}")
-        print_answer(run.answers[question], languages=languages, full=False, explain=False)
+        _heading(f"$ emily search {shlex.quote(by_id[name].text)}")
+        print_answer(run.answers[name], languages=languages, full=False, explain=False)
 
 
 def _print_scores(found: Evaluation) -> None:
     _heading("Score")
     rows = []
-    for name, pair in (("all", None), *((pair, pair) for pair in found.pairs())):
-        scores = found.scores(pair)
+    pairs = found.groups().get("pair", ())
+    for name, group in (("all", None), *((pair, {"pair": pair}) for pair in pairs)):
+        scores = found.scores(group)
         shares = (scores.hit_1, scores.hit_3, scores.hit_5, scores.mrr)
         rest = (scores.candidate_recall, scores.quote_shown)
         rows.append((name, scores.questions, *(f"{value:.2f}" for value in (*shares, *rest))))
     columns = ("question→answer", "questions", "hit@1", "hit@3", "hit@5", "MRR")
     output().print(table((*columns, "in the pool", "quote shown"), rows))
     rows = [
-        (
-            kind,
-            sum(item.question.kind == kind for item in found.unanswerable),
-            f"{found.empty_when_absent(kind):.2f}",
-            f"{found.absence_auc(kind):.2f}",
-        )
-        for kind in ("near-miss", "off-topic")
+        (kind, item.absent, f"{item.absent_empty:.2f}", f"{item.auc:.2f}")
+        for kind in found.kinds()
+        for item in (found.absence(kind=kind),)
     ]
     output().print(table(("without an answer", "questions", "come back empty", "AUC"), rows))
     scores = found.scores()
@@ -180,40 +173,43 @@ def _print_scores(found: Evaluation) -> None:
     )
 
 
-def _print_failures(found: Evaluation) -> None:
-    failed = [item for item in found.answerable if (item.ranks.result or 4) > 3]
+def _print_failures(found: Evaluation, documents: Mapping[int, str]) -> None:
+    failed = [item for item in found.answerable if (item.places["result"] or 4) > 3]
     if not failed:
         return
     _heading("Questions whose document is not among the first three")
     rows = [
-        (item.question.id, item.question.text, item.question.document, _where(item))
+        (
+            item.asked.id,
+            item.asked.text,
+            ", ".join(documents[document] for document in item.asked.relevant),
+            _where(item),
+        )
         for item in failed
     ]
     output().print(table(("id", "question", "document", "what became of it"), rows))
 
 
 def _where(item: Outcome) -> str:
-    ranks = item.ranks
     if item.lost_by is None:
-        return f"shown as number {ranks.result}"
-    stages = {
-        "vector": ranks.vector,
-        "lexical": ranks.lexical,
-        "pool": ranks.pool,
-        "second stage": ranks.second_stage,
-    }
-    places = ", ".join(f"{name} {rank or '-'}" for name, rank in stages.items())
+        return f"shown as number {item.places['result']}"
+    places = ", ".join(
+        f"{name.removesuffix('_arm').replace('_', ' ')} {item.places[name] or '-'}"
+        for name in item.places
+        if name not in ("threshold", "result")
+    )
     return f"lost by {item.lost_by} ({places})"
 
 
-def _print_times(run: Run) -> None:
+def _print_times(run: Run, found: Evaluation) -> None:
     _heading("Time")
     rows = [(name, f"{seconds:.1f} s") for name, seconds in run.seconds.items()]
     rows.append(("in all", f"{sum(run.seconds.values()):.1f} s"))
     output().print(table(("step", "time"), rows))
-    slow = statistics.quantiles(run.milliseconds, n=20)[-1]
+    times = [item.milliseconds for item in (*found.answerable, *found.unanswerable)]
+    slow = statistics.quantiles(times, n=20)[-1]
     output().print(
-        f"A search took {statistics.median(run.milliseconds):.0f} ms (median; 95 % of them at "
+        f"A search took {statistics.median(times):.0f} ms (median; 95 % of them at "
         f"most {slow:.0f} ms)."
     )
 

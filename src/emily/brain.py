@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,7 +35,7 @@ from emily.measure.health import Status, examine, examine_without_database, take
 from emily.measure.pins import Pin, Pins
 from emily.measure.query_log import QueryKind, QueryLog, entry_of
 from emily.measure.watch import Watch
-from emily.models import Embedder, Reranker, UseEmbedder, VisionModel
+from emily.models import Embedder, Reranker, VisionModel
 from emily.models.rerankers import reranker_of
 from emily.reading.walk import refuse_empty, walk
 from emily.retrieval.answer import Answer
@@ -428,6 +428,7 @@ class Brain:
         presets: Sequence[str | None] = (None,),
         judgements: Path | None = None,
         cross_only: bool = False,
+        only: Mapping[str, str] | None = None,
         documents: int | None = None,
         questions: int | None = None,
         embedder: Embedder | None = None,
@@ -441,6 +442,7 @@ class Brain:
             presets: names of presets; ``None`` for the one that is set.
             judgements: another file than ``qrels.tsv``.
             cross_only: ask each question without the documents in its own language.
+            only: fields of the questions to ask, such as ``{"split": "dev"}``.
             documents: most documents.
             questions: most questions.
             embedder: another embedder than the one that is set.
@@ -459,6 +461,7 @@ class Brain:
             presets,
             judgements=judgements,
             cross_only=cross_only,
+            only=only,
             documents=documents,
             questions=questions,
             step=progress or _untold,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from emily.cli import adding, documents, health, inspecting, noticing, searching, why
+from emily.cli import adding, documents, evaluating, health, inspecting, noticing, searching, why
 from emily.cli.session import Session
 
 __all__ = ["app"]
@@ -44,6 +44,7 @@ app.command("status")(health.status)
 app.command("doctor")(health.doctor)
 app.command("alerts")(noticing.alerts)
 app.command("stop")(health.stop)
+app.command("eval")(evaluating.evaluate)
 app.command("settings")(health.settings)
 app.command("version")(health.version)
 

@@ -13,20 +13,26 @@ They are kept as TOML, so that the owner can write some about the own archive::
     id = "u01"
     text = "When is the lift replaced?"
     kind = "near-miss"               # or "off-topic"
+
+or as JSONL, one question a line with the same fields; one that names no document is taken for
+unanswerable.
 """
 
 from __future__ import annotations
 
+import json
+import random
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from emily.errors import InputError
+from emily.measure.scores import SEED
 
-__all__ = ["AbsenceKind", "Question", "Unanswerable", "load_questions"]
+__all__ = ["AbsenceKind", "Question", "Unanswerable", "load_questions", "sampled_questions"]
 
 AbsenceKind = Literal["near-miss", "off-topic"]
 
@@ -38,7 +44,7 @@ class Question:
     Attributes:
         id: unique among the questions.
         text: the question.
-        document: name of the document that answers it.
+        document: name, id or path of the document that answers it.
         quote: words of that document that hold the answer; empty if none are given.
         lang: language of the question, empty if not known.
         document_lang: language of the part of the document that answers.
@@ -85,20 +91,19 @@ _Entry = TypeVar("_Entry", Question, Unanswerable)
 def load_questions(path: Path) -> tuple[list[Question], list[Unanswerable]]:
     """Read a file of questions: those with an answer, and those without.
 
+    Args:
+        path: of the file; one that ends in ``.jsonl`` is read as JSONL, any other as TOML.
+
     Raises:
-        InputError: the file cannot be read, is not TOML, or an entry is not as described here.
+        InputError: the file cannot be read, is neither, or an entry is not as described here.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"The questions {path} cannot be read: {error.strerror}.") from error
-    except ValueError as error:  # not TOML, or not UTF-8
+    except UnicodeDecodeError as error:
         raise InputError(f"The questions {path} are not TOML: {error}") from error
-    unknown = sorted(data.keys() - {"answerable", "unanswerable"})
-    if unknown:
-        raise InputError(
-            f"{path} has a table '{unknown[0]}'; known are [[answerable]] and [[unanswerable]]."
-        )
+    data = _from_lines(text, path) if path.suffix == ".jsonl" else _from_toml(text, path)
     answerable = [_entry(Question, item, path) for item in _entries(data, "answerable", path)]
     unanswerable = [
         _entry(Unanswerable, item, path) for item in _entries(data, "unanswerable", path)
@@ -108,6 +113,57 @@ def load_questions(path: Path) -> tuple[list[Question], list[Unanswerable]]:
     if twice:
         raise InputError(f"{path} has {seen[twice[0]]} questions with the id '{twice[0]}'.")
     return answerable, unanswerable
+
+
+def sampled_questions(
+    answerable: Sequence[Question], unanswerable: Sequence[Unanswerable], most: int
+) -> tuple[list[Question], list[Unanswerable]]:
+    """At most so many of the questions, with and without an answer in proportion.
+
+    Drawn with a fixed seed, in the order of the file.
+
+    Raises:
+        InputError: ``most`` is below 1.
+    """
+    if most < 1:
+        raise InputError(f"--sample is {most}; it must be at least 1.")
+    total = len(answerable) + len(unanswerable)
+    if most >= total:
+        return list(answerable), list(unanswerable)
+    chance = random.Random(SEED)  # noqa: S311 - a sample, no secret
+    kept = frozenset(chance.sample(range(total), most))
+    return (
+        [item for place, item in enumerate(answerable) if place in kept],
+        [item for place, item in enumerate(unanswerable, len(answerable)) if place in kept],
+    )
+
+
+def _from_toml(text: str, path: Path) -> dict[str, Any]:
+    try:
+        data = tomllib.loads(text)
+    except ValueError as error:
+        raise InputError(f"The questions {path} are not TOML: {error}") from error
+    unknown = sorted(data.keys() - {"answerable", "unanswerable"})
+    if unknown:
+        raise InputError(
+            f"{path} has a table '{unknown[0]}'; known are [[answerable]] and [[unanswerable]]."
+        )
+    return data
+
+
+def _from_lines(text: str, path: Path) -> dict[str, Any]:
+    data: dict[str, Any] = {"answerable": [], "unanswerable": []}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            item = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{path}, line {number} is not JSON: {error}.") from error
+        if not isinstance(item, dict):
+            raise InputError(f"{path}, line {number} is no JSON object: {line[:60]!r}.")
+        data["answerable" if "document" in item else "unanswerable"].append(item)
+    return data
 
 
 def _entries(data: Mapping[str, Any], name: str, path: Path) -> list[dict[str, Any]]:

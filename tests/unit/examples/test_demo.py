@@ -8,26 +8,33 @@ import pytest
 from examples import demo
 
 from emily.brain import AddReport, FileOutcome
-from emily.measure.evaluation import Evaluation, Outcome, StageRanks
-from emily.measure.questions import Question
+from emily.measure.evaluation import Asked, Evaluation, Outcome, RankingScores
 
 
 def evaluation(*results):
     return Evaluation(
         tuple(
             Outcome(
-                question=Question(str(number), "where?", "a.pdf"),
-                ranks=StageRanks(1, None, 1, 1, 1, result),
+                asked=Asked(str(number), "where?", {1: 1}),
+                places={
+                    "vector_arm": 1,
+                    "lexical_arm": None,
+                    "pool": 1,
+                    "second_stage": 1,
+                    "threshold": 1,
+                    "result": result,
+                },
+                rankings={"second_stage": RankingScores(1.0, 1.0, 1.0)},
+                pool_recall=1.0,
+                precision=1.0,
                 lost_by=None if result else "threshold",
                 quote_shown=None,
-                documents=1,
+                shown=(1,),
                 probability=0.5,
                 empty_arms=(),
-                milliseconds=1.0,
             )
             for number, result in enumerate(results)
         ),
-        (),
     )
 
 
@@ -47,14 +54,14 @@ def test_a_file_that_cannot_be_read_fails_it(capsys):
 
 
 def test_failures_name_the_stage_and_the_places(capsys):
-    demo._print_failures(evaluation(1, 5, None))
+    demo._print_failures(evaluation(1, 5, None), {1: "a.pdf"})
     printed = capsys.readouterr().out
     assert "shown as number 5" in printed
     assert "lost by threshold (vector 1, lexical -, pool 1, second stage 1)" in printed
 
 
 def test_without_failures_nothing_is_said_of_them(capsys):
-    demo._print_failures(evaluation(1, 3))
+    demo._print_failures(evaluation(1, 3), {1: "a.pdf"})
     assert capsys.readouterr().out == ""
 
 
