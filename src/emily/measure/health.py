@@ -12,9 +12,11 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from emily.errors import EmilyError, StoreError, StoreUnavailable
+from emily.indexing.embedders import examined
 from emily.indexing.originals import Originals
 from emily.measure.checks import Check, StandingChecks
-from emily.models.protocols import Embedder, ModelIdentity, VisionModel
+from emily.models.backed import BackedEmbedder
+from emily.models.protocols import Embedder, ModelIdentity, Reranker, VisionModel
 from emily.reading.ocr.golden import GOLDEN, as_png, golden_image, is_golden
 from emily.settings import Settings
 from emily.store import Database
@@ -134,6 +136,7 @@ async def examine_without_database(
     reader: Reader,
     vision: VisionModel | None,
     error: StoreError,
+    reranker: Reranker | None = None,
 ) -> list[Check]:
     """Try the other parts where the database does not open."""
     return [
@@ -142,6 +145,7 @@ async def examine_without_database(
         await _embedder(embedder),
         await _ocr(settings, reader),
         await _vision(vision),
+        await _reranker(reranker),
         _disk(settings),
         _access(settings),
     ]
@@ -156,6 +160,7 @@ async def examine(
     originals: Originals,
     fingerprint: str,
     pins: Callable[[], Awaitable[Check]],
+    reranker: Reranker | None = None,
 ) -> list[Check]:
     """Try every part for real: a statement, a vector, a line of OCR, a picture.
 
@@ -169,6 +174,7 @@ async def examine(
         await _embedder(embedder),
         await _ocr(settings, reader),
         await _vision(vision),
+        await _reranker(reranker),
         await _originals(database, originals),
         _disk(settings),
         _access(settings),
@@ -235,11 +241,13 @@ async def _index(
 
 async def _embedder(embedder: Embedder) -> Check:
     try:
-        # Loading checks the weights' SHA-256 and the golden pair.
-        await asyncio.to_thread(embedder.embed_queries, ["golden"])
+        # Weights, golden pair; of a server also its version and whether it reads texts whole.
+        detail = await asyncio.to_thread(examined, embedder)
     except EmilyError as error:
-        return Check("embedder", False, str(error), "pip install --force-reinstall emily")
-    return Check("embedder", True, f"{embedder.identity}, weights and golden pair as expected")
+        own = isinstance(embedder, BackedEmbedder)
+        mend = "emily models list" if own else "pip install --force-reinstall emily"
+        return Check("embedder", False, str(error), mend)
+    return Check("embedder", True, detail)
 
 
 async def _ocr(settings: Settings, reader: Reader) -> Check:
@@ -277,6 +285,31 @@ async def _vision(vision: VisionModel | None) -> Check:
             "choose another model with the setting vision_model",
         )
     return Check("vision", True, f"{vision.name} read a line of text as it should")
+
+
+async def _reranker(reranker: Reranker | None) -> Check:
+    if reranker is None:
+        return Check("reranker", True, "none is set: the built-in second stage orders alone")
+    try:
+        # Loading puts the golden pairs to it.
+        await reranker.prepare()
+    except EmilyError as error:
+        return Check("reranker", False, str(error), _reranker_mend(str(error)))
+    if reranker.warnings:
+        return Check("reranker", True, " ".join(reranker.warnings))
+    return Check("reranker", True, f"{reranker.name} told the golden pairs apart")
+
+
+def _reranker_mend(error: str) -> str:
+    """What helps against a reranker that is down; to go without one always does."""
+    without = 'or set reranker = "none" in settings.toml'
+    if "emily[rerank]" in error:
+        return f"pip install 'emily[rerank]', {without}"
+    if "allowed_servers" in error:
+        return f"add its name to allowed_servers in settings.toml, {without}"
+    if "cannot be reached" in error or "answered" in error:
+        return f"start the server, or correct reranker_url, {without}"
+    return f"correct the settings reranker_*, {without}"
 
 
 async def _originals(database: Database, originals: Originals) -> Check:

@@ -81,8 +81,8 @@ def chosen_embedder(settings: Settings) -> EmbedderChoice:
 def parse_choice(text: str, settings: Settings, url: str | None = None) -> EmbedderChoice:
     """The embedder that the owner names: ``bundled``, ``BACKEND/MODEL`` or ``MODEL``.
 
-    A model without a backend is one of the backend that is set, else of Ollama; a folder is one
-    of sentence-transformers.
+    A model without a backend is one of the backend that is set, else of Ollama; the path of a
+    folder is one of sentence-transformers.
 
     Args:
         text: what was written.
@@ -100,7 +100,7 @@ def parse_choice(text: str, settings: Settings, url: str | None = None) -> Embed
     known = {str(item): item for item in BACKENDS}
     if head in known and head != "bundled" and rest:
         backend, name = known[head], rest
-    elif Path(name).expanduser().is_dir():
+    elif name.startswith((".", "~", "/")) and Path(name).expanduser().is_dir():
         backend, name = "sentence-transformers", str(Path(name).expanduser().absolute())
     else:
         backend = settings.embedder if settings.embedder in ("ollama", "openai") else "ollama"
