@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from emily.indexing.terms import Term, analyse, prefix, words
+from emily.indexing.terms import Term, analyse, fold, prefix, words
 from emily.models.protocols import Embedder
 from emily.retrieval.bm25 import Member, TermGroup
 from emily.retrieval.operators import Operators, read_operators
@@ -21,6 +21,7 @@ __all__ = ["Meaning", "Query", "expand", "parse", "understand"]
 MOST_TERMS = 64
 _EXACT_SPELLING_WEIGHT = 0.1  # enough to rank first among equals, no more
 _FIGURE_MARKS = "#@!"
+_DAY = 2  # hyphens in the term of a day, @2026-12-15; a month has one
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +135,58 @@ def _characters(text: str) -> str:
 
 
 def _figures(terms: Sequence[Term]) -> tuple[frozenset[str], ...]:
-    """The terms of every token that holds a digit, one set a token."""
+    """The terms of every token that holds a digit, one set a token.
+
+    Tokens that make one figure together (an account in groups of four, a date with the name of
+    its month) are one: the parts need not stand in a text that writes the whole otherwise.
+    """
     found: dict[int, set[str]] = {}
+    surfaces: dict[int, str] = {}
     for term in terms:
+        surfaces[term.position] = fold(term.surface)
         if any(character.isdigit() for character in term.surface) or term.term[0] == "@":
             found.setdefault(term.position, set()).add(term.term)
-    return tuple(
-        # Where a token has a whole of its own, its parts alone are not it.
-        frozenset(term for term in group if term[0] in _FIGURE_MARKS) or frozenset(group)
-        for group in found.values()
-    )
+    for position in list(found):
+        whole, parts = _whole(found.get(position, set()), position, surfaces)
+        for part in parts:
+            found.pop(part, None)
+        if parts:
+            found[position] = whole
+    return tuple(_telling(group) for group in found.values())
+
+
+def _telling(group: set[str]) -> frozenset[str]:
+    """The terms of a figure that are it and no part of it."""
+    # Where a token has a whole of its own, its parts alone are not it.
+    marked = {term for term in group if term[0] in _FIGURE_MARKS} or group
+    # Nor is the month of a day.
+    days = {term for term in marked if term[0] == "@" and term.count("-") == _DAY}
+    return frozenset(days | {term for term in marked if term[0] != "@"} if days else marked)
+
+
+def _whole(group: set[str], position: int, surfaces: dict[int, str]) -> tuple[set[str], list[int]]:
+    """The terms of a figure of several tokens, and the positions of the other tokens of it."""
+    surface = surfaces[position]
+    days = {term for term in group if term[0] == "@" and term.count("-") == _DAY}
+    if days and surface.isalpha():  # the name of a month
+        numbers = {number.lstrip("0") for day in days for number in day[1:].split("-")}
+        near = (position - 2, position - 1, position + 1, position + 2)
+        return days, [at for at in near if _number(surfaces.get(at, "")) in numbers]
+    for term in group:
+        rest = term.removeprefix("!")
+        if term[0] != "!" or rest == surface or not rest.startswith(surface):
+            continue
+        rest = rest.removeprefix(surface)
+        parts, at = [], position + 1
+        while rest and surfaces.get(at) and rest.startswith(surfaces[at]):
+            rest = rest.removeprefix(surfaces[at])
+            parts.append(at)
+            at += 1
+        if not rest:
+            return {term}, parts
+    return group, []
+
+
+def _number(surface: str) -> str:
+    """A number without leading zeros and without the letters of an ordinal."""
+    return surface.rstrip("stndrhº°").lstrip("0")

@@ -16,6 +16,7 @@ from typing import Any
 
 from emily.errors import InputError, ModelError, ModelMismatch
 from emily.indexing.language import LanguageDetector
+from emily.models.choosing import chosen_embedder
 from emily.models.protocols import Embedder
 from emily.retrieval.answer import Answer
 from emily.retrieval.candidate import Candidate
@@ -165,6 +166,12 @@ class Retriever:
 
     async def _answer(
         self, texts: Sequence[str], preset: Preset, limits: Limits, *, operators: bool = True
+    ) -> Answer:
+        async with self._database.session():
+            return await self._answered(texts, preset, limits, operators=operators)
+
+    async def _answered(
+        self, texts: Sequence[str], preset: Preset, limits: Limits, *, operators: bool
     ) -> Answer:
         trace, notices = Trace(), []
         with trace.stage("preset") as record:
@@ -338,7 +345,8 @@ class Retriever:
             raise ModelMismatch(
                 f"The index holds vectors of {row['other_models']}, and the embedder is now "
                 f"{model.name}/{model.profile}. Two models cannot be compared. "
-                "Embed the archive again with: emily reindex"
+                "Embed the archive with it, while the other still answers: "
+                f"emily models use {chosen_embedder(self._settings)}"
             )
         return row["documents"], row["stale"], row["revision"]
 
@@ -393,6 +401,12 @@ class Retriever:
         if limits.documents != ():  # else nothing was looked in, and that is said
             notices += extent(
                 ranked, passed, chosen, limits.asked, inquiry.bar, cut, inquiry.preset.budget
+            )
+        unsupported = trace.stages.get("lexical_arm", {}).get("empty_because", "")
+        if results and unsupported.startswith("no term"):
+            notices.append(
+                "No word of the question occurs in the archive: what is shown is near in meaning "
+                "alone, without support in the words."
             )
         with trace.stage("rendering"):
             text = render(results, notices)

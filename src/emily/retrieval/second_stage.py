@@ -55,8 +55,9 @@ def second_stage(
         described = {term.term for term in analyse(facts.description or "", languages)}
         labelled = described | name_terms(facts.name, languages)
         match = affinity.of_chunk(facts.words)
-        match[[term in labelled for term in own_terms]] = 1.0
         has = facts.matches.keys() | labelled
+        # Also a part of a name: Ledger in parseLedgerEntry, which is one word of the vocabulary.
+        match[[term in has for term in own_terms]] = 1.0
         figures = np.array([bool(wanted & has) for wanted in query.figures], np.float32)
         nearest, cosine = _best_sentence(facts.sentences, meaning.vector)
         evidence = Evidence(

@@ -316,6 +316,9 @@ SECOND_STAGES: dict[SecondStageName, Scorer] = {
 }
 
 
+_EVIDENCE: dict[SecondStageName, SecondStageName] = {"cross_encoder": "evidence"}
+
+
 def second_stage_of(name: SecondStageName) -> Stage:
     """The stage of that name; without the embedder the words alone order the pool."""
     scorer = SECOND_STAGES[name]
@@ -323,7 +326,8 @@ def second_stage_of(name: SecondStageName) -> Stage:
     async def run(inquiry: Inquiry, pool: Sequence[Candidate]) -> list[Candidate]:
         with inquiry.trace.stage("second_stage") as record:
             down = inquiry.meaning is None or inquiry.affinity is None
-            record["name"] = "words" if down else name
+            # The cross-encoder is a stage of its own, which names itself.
+            record["name"] = "words" if down else _EVIDENCE.get(name, name)
             ranked = await (by_words if down else scorer)(inquiry, pool)
             if inquiry.signals is not None:
                 record["signals"] = inquiry.signals

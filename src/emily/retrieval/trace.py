@@ -45,8 +45,10 @@ def query_record(query: Query) -> dict[str, Any]:
         "words": list(query.words),
     }
     if query.operators.active:
-        record["phrases"] = [phrase.text for phrase in query.operators.phrases]
-        record["left_out"] = [phrase.text for phrase in query.operators.left_out]
+        record["operators"] = {
+            "phrases": [phrase.text for phrase in query.operators.phrases],
+            "left_out": [phrase.text for phrase in query.operators.left_out],
+        }
     return record
 
 

@@ -149,7 +149,8 @@ async def test_vault_interleaves_and_keeps_that_order(archive: Brain) -> None:
     trace = answer.trace
     assert trace["fusion"]["name"] == "interleave"
     assert trace["second_stage"]["name"] == "signals"
-    assert [item["chunk"] for item in trace["second_stage"]["candidates"]] == trace["fusion"]["pool"]
+    ranked = [item["chunk"] for item in trace["second_stage"]["candidates"]]
+    assert ranked == trace["fusion"]["pool"]
     assert trace["lexical_arm"]["documents"], "documents have a BM25 of their own"
     meaning = [item["chunk"] for item in trace["vector_arm"]["ranking"]]
     assert trace["fusion"]["pool"][:2] == meaning[:2]

@@ -106,3 +106,29 @@ def test_neighbours_join_the_group_of_their_word() -> None:
     assert near[1].weight == pytest.approx(0.8 * 0.9)
     assert len(groups["rotto"].members) == 1
     assert len(groups["12"].members) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("IT60 X054 2811 1010 0000 0123 456", "!it60x0542811101000000123456"),
+        ("conto IT60 X054 2811 1010 0000 0123 456?", "!it60x0542811101000000123456"),
+        ("consegna 15 dicembre 2026", "@2026-12-15"),
+        ("due on December 15, 2026", "@2026-12-15"),
+        ("due on the 3rd of March 2026", "@2026-03-03"),
+    ],
+)
+def test_figures_of_several_tokens_are_one(text: str, whole: str) -> None:
+    figures = parse(text, LANGUAGES, None).figures
+    assert figures == (frozenset([whole]),)
+
+
+def test_figures_beside_each_other_stay_two() -> None:
+    assert len(parse("pagine 15 e 20 di dicembre", LANGUAGES, None).figures) == 2
+    assert len(parse("IT60 e X054", LANGUAGES, None).figures) == 2
+
+
+def test_a_day_is_not_its_month() -> None:
+    (day,) = parse("2026-12-15", LANGUAGES, None).figures
+    assert day == {"@2026-12-15"}
+    assert any("@2026-12" in figure for figure in parse("dicembre 2026", LANGUAGES, None).figures)
