@@ -323,3 +323,10 @@ def test_every_row_has_its_test() -> None:
     for part in table():
         quoted = f'"{part}"'
         assert quoted in tested, f"no test takes away: {part}"
+
+
+async def test_log_of_questions(filled: Brain, rows: Rows) -> None:
+    rows("ALTER TABLE query_log RENAME TO hidden")
+    assert (await filled.search("caldaia")).results
+    await filled.settle()
+    reads("log of questions", [alert.text for alert in (await filled.status()).alerts])
