@@ -58,7 +58,7 @@ EmbedderBackend = Literal["bundled", "ollama", "openai", "sentence-transformers"
 RerankerName = Literal["none", "qwen3", "cross-encoder", "http"]
 RerankerApi = Literal["tei", "jina"]
 RerankerScores = Literal["auto", "probabilities", "raw"]
-VectorIndex = Literal["auto", "exact", "hnsw"]
+VectorIndex = Literal["auto", "exact", "signs"]
 
 
 def _setting(default: Any, help: str, *, stale: str | None = None, **bounds: Any) -> Any:  # noqa: A002
@@ -270,7 +270,7 @@ class Settings(BaseSettings):
     )
     vector_index: VectorIndex = _setting(
         "auto",
-        "How vectors are searched: exact, hnsw (an index in the database), or auto by size.",
+        "How vectors are searched: exact, signs (their signs first, may miss some), auto by size.",
     )
 
     def serves(self, preset: PresetName) -> bool:

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePath
 
 import numpy as np
@@ -338,6 +339,7 @@ def readable_name(name: str) -> str:
     return re.sub(r"[\s_.-]+", " ", PurePath(name).stem).strip() or name
 
 
+@lru_cache(maxsize=4096)
 def name_terms(name: str, languages: tuple[str, ...]) -> frozenset[str]:
     """The terms of a file's name: of its words, and of what its signs hold together.
 

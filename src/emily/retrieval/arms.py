@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ __all__ = ["Ranking", "all_terms", "archive_statistics", "lexical_arm", "stored"
 Ranking = list[tuple[int, float]]
 """Chunk ids with their scores, best first."""
 
+T = TypeVar("T")
+_AT_ONCE = 2_000  # parts
+
 
 async def vector_arm(
     database: Database,
@@ -36,7 +39,9 @@ async def vector_arm(
     """
     if mirrored is not None:
         table = mirrored.table
-        places, cosines = await asyncio.to_thread(
+        # Few vectors are compared sooner than a thread is started.
+        run = asyncio.to_thread if len(table.vectors) > _AT_ONCE else _here
+        places, cosines = await run(
             table.vectors.nearest,
             stored(vector),
             limit,
@@ -129,6 +134,10 @@ async def lexical_arm(
 def all_terms(groups: Sequence[TermGroup]) -> list[str]:
     """Every term of the groups once."""
     return list(dict.fromkeys(member.term for group in groups for member in group.members))
+
+
+async def _here(work: Callable[..., T], *given: Any, **named: Any) -> T:
+    return work(*given, **named)
 
 
 def stored(vector: NDArray[np.float32]) -> NDArray[np.float32]:

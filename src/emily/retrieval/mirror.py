@@ -72,17 +72,17 @@ class Mirror:
 
         Returns:
             ``None`` where the store is to be asked instead: the archive is larger than the
-            memory it may take, an index of the store's is set, or this is the first search
-            of the process and loading would take longer than asking.
+            memory it may take, or this is the first search of the process and loading would
+            take longer than asking.
         """
-        if not self._memory or self._index == "hnsw" or revision == self._too_large_at:
+        if not self._memory or revision == self._too_large_at:
             return None
         async with self._lock:
             self._searches += 1
             # Another search may have brought a later revision meanwhile.
             if revision > self._table.revision and not await self._update(revision):
                 return None
-            by_signs = None if self._index == "auto" else False
+            by_signs = None if self._index == "auto" else self._index == "signs"
             return Mirrored(self._table, self._postings, by_signs)
 
     async def _update(self, revision: int) -> bool:

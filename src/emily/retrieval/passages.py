@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from bisect import bisect_right
 from collections import defaultdict
@@ -64,8 +65,10 @@ async def cut_passages(
     grouped: dict[int, list[Candidate]] = defaultdict(list)
     for item in chosen:
         grouped[item.facts.document].append(item)
-    chunks = await _chunks(database, chosen, widen_by)
-    rows = await database.fetch("document_references", {"documents": list(grouped)})
+    chunks, rows = await asyncio.gather(
+        _chunks(database, chosen, widen_by),
+        database.fetch("document_references", {"documents": list(grouped)}),
+    )
     references = {row["id"]: row for row in rows}
     places = [
         (item.facts.document, item.facts.ordinal)

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import logging
 import os
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import psycopg
@@ -254,7 +255,40 @@ class Database:
             return await cursor.fetchall()
 
     @contextlib.asynccontextmanager
+    async def session(self) -> AsyncIterator[None]:
+        """Keep one connection for all that is asked inside the block, by one after the other.
+
+        A search asks the store several times; taking a connection and checking it costs as
+        much each time as a small statement does. A connection that is lost on the way is
+        replaced at the next call, as without a session.
+        """
+        if _session.get() is not None:
+            yield  # the one around it serves
+            return
+        async with contextlib.AsyncExitStack() as held:
+            token = _session.set(_Session(self, held))
+            try:
+                yield
+            finally:
+                _session.reset(token)
+
+    @contextlib.asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
+        session = _session.get()
+        if session is None or session.database is not self:
+            async with self._checked_out() as connection:
+                yield connection
+            return
+        async with session.lock:
+            if session.connection is None or session.connection.closed:
+                await session.held.aclose()
+                session.connection = await session.held.enter_async_context(self._checked_out())
+            with explained(self._where):
+                yield session.connection
+
+    @contextlib.asynccontextmanager
+    async def _checked_out(self) -> AsyncIterator[Connection]:
+        """A connection of the pool, which is checked."""
         with explained(self._where):
             # Nobody but us starts the embedded server again if it was killed; the pool
             # reconnects to it then, but would wait in vain before.
@@ -262,6 +296,19 @@ class Database:
                 await asyncio.to_thread(self._server.start)
             async with self._pool.connection() as connection:
                 yield connection
+
+
+@dataclass(slots=True)
+class _Session:
+    """The connection that one task and those it starts take turns with."""
+
+    database: Database
+    held: contextlib.AsyncExitStack
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    connection: Connection | None = None
+
+
+_session: ContextVar[_Session | None] = ContextVar("emily_session", default=None)
 
 
 async def _prepare(conninfo: str, keywords: dict[str, Any], where: str) -> ServerFacts:

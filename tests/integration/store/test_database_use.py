@@ -230,3 +230,41 @@ async def test_description_of_the_owners_server(database: Database, settings: Se
     assert described.started_at.tzinfo is not None
     assert settings.database_url is not None
     assert not settings.home.exists()
+
+
+async def test_a_session_keeps_to_one_connection(database: Database) -> None:
+    """All that is asked inside takes turns with one back-end; a lost one is replaced."""
+
+    async def backend() -> int:
+        async with database.transaction() as connection:
+            return connection.info.backend_pid
+
+    async with database.session():
+        first = await backend()
+        facts = await asyncio.gather(*(database.fetch("server_facts") for _ in range(5)))
+        assert len(facts) == 5
+        async with database.session():
+            assert set(await asyncio.gather(*(backend() for _ in range(3)))) == {first}
+        with pytest.raises(StoreError):
+            async with database.transaction() as connection:
+                await connection.execute("SELECT nothing FROM nowhere")
+        assert await backend() == first, "an error of a statement loses no connection"
+        with pytest.raises(StoreError):
+            async with database.transaction() as connection:
+                await connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+        assert (await database.fetch("server_facts"))[0]["version"]
+        assert await backend() != first
+
+
+async def test_more_sessions_than_connections(database: Database) -> None:
+    """Each needs one connection only, so they wait for each other and never for ever."""
+
+    async def search() -> int:
+        async with database.session():
+            await database.fetch("server_facts")
+            async with database.transaction():
+                pass
+            await asyncio.gather(database.fetch("server_facts"), database.fetch("server_facts"))
+            return 1
+
+    assert sum(await asyncio.gather(*(search() for _ in range(30)))) == 30
