@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from emily.errors import ModelUnavailable
-from emily.models import ModelIdentity, UseEmbedder
+from emily.errors import ModelError, ModelUnavailable
+from emily.models import Judgement, ModelIdentity, UseEmbedder
 from emily.models.protocols import Matrix, PartVectors
+from emily.models.rerankers.judging import by_probability
 from emily.models.vectors import checked
 
 _DIMENSION = 64
@@ -74,6 +77,52 @@ class WordsEmbedder:
             if any(mark in text for mark in self.broken):
                 vectors[row] = np.nan
         return checked(vectors, texts, self.identity)
+
+
+class WordsReranker:
+    """The share of a question's words that a passage has, in any of the golden languages.
+
+    Attributes:
+        fails: raised instead of an answer.
+        orders_only: whether it keeps its probabilities to itself.
+        warnings: what it admits that it cannot do.
+        asked: question and passages of each call.
+    """
+
+    name = "words"
+
+    def __init__(self) -> None:
+        self.fails: ModelError | None = None
+        self.orders_only = False
+        self.warnings: tuple[str, ...] = ()
+        self.asked: list[tuple[str, list[str]]] = []
+
+    async def prepare(self) -> None:
+        if self.fails is not None:
+            raise self.fails
+
+    async def rank(self, query: str, passages: Sequence[str]) -> Judgement:
+        await self.prepare()
+        self.asked.append((query, list(passages)))
+        shortened = [passage[:4000] for passage in passages]
+        cut = sum(len(passage) > 4000 for passage in passages)
+        scores = [shared_words(query, passage) for passage in shortened]
+        found = by_probability(self.name, scores, len(passages), cut)
+        return replace(found, probabilities=None) if self.orders_only else found
+
+    def close(self) -> None: ...
+
+
+_SUBJECTS = ("rice riso", "ferry traghetto")
+
+
+def shared_words(query: str, passage: str) -> float:
+    """Share of the question's words that stand in the passage; 1 for one on the same subject."""
+    asked, said = (set(re.findall(r"\w+", text.lower())) for text in (query, passage))
+    for subject in _SUBJECTS:
+        if asked & set(subject.split()) and said & set(subject.split()):
+            return 1.0
+    return len(asked & said) / len(asked) if asked else 0.0
 
 
 @lru_cache(maxsize=65_536)

@@ -14,7 +14,8 @@ from tests.fakes import WordsEmbedder
 
 from emily.brain import Brain
 from emily.indexing.language import LanguageDetector
-from emily.models import Embedder
+from emily.models import Embedder, Reranker
+from emily.models.rerankers import reranker_of
 from emily.reading.reader import Reader
 from emily.settings import load_settings
 from emily.store import Database, EmbeddedServer
@@ -55,6 +56,7 @@ async def join(
     reader: Reader,
     detector: LanguageDetector,
     embedder: Embedder | None = None,
+    reranked_by: Reranker | None = None,
     **values: Any,
 ) -> Brain:
     """A brain over a database, as ``Brain.open`` makes it, with the shared reader."""
@@ -65,7 +67,10 @@ async def join(
     database = await stack.enter_async_context(Database.open(settings))
     if "languages" in values:
         detector = LanguageDetector(settings.languages)
-    brain = Brain(settings, database, embedder or WordsEmbedder(), detector, reader)
+    judge = reranked_by or reranker_of(settings)
+    brain = Brain(
+        settings, database, embedder or WordsEmbedder(), detector, reader, reranker=judge
+    )
     stack.push_async_callback(brain.settle)  # before the database closes
     return brain
 
