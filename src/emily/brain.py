@@ -49,8 +49,10 @@ from emily.store.alerts import Alerts
 
 if TYPE_CHECKING:
     from emily.indexing.embedders import EmbedderInfo, ModelChange
+    from emily.measure.embedder_trial import EmbedderTrial
     from emily.measure.explanation import Explanation
     from emily.measure.questions import Question, Unanswerable
+    from emily.measure.trial import Archive as TrialArchive
     from emily.measure.trial import Trial
     from emily.reading.pages import Reading
     from emily.reading.reader import Reader
@@ -413,11 +415,13 @@ class Brain:
         """
         from emily.measure import trial
 
-        archive = trial.Archive(
-            self.settings, self._database, self._embedder, self._catalogue, self._retriever
-        )
         return await trial.run_archive(
-            archive, answerable, unanswerable, presets, name=name, step=progress or _untold
+            self._laid_open(),
+            answerable,
+            unanswerable,
+            presets,
+            name=name,
+            step=progress or _untold,
         )
 
     @staticmethod
@@ -454,18 +458,24 @@ class Brain:
         """
         from emily.measure import trial
 
-        return await trial.run_set(
-            settings,
-            embedder or _embedder(settings),
-            folder,
-            presets,
-            judgements=judgements,
-            cross_only=cross_only,
-            only=only,
-            documents=documents,
-            questions=questions,
-            step=progress or _untold,
-        )
+        judge = reranker_of(settings)
+        try:
+            return await trial.run_set(
+                settings,
+                embedder or _embedder(settings),
+                folder,
+                presets,
+                judgements=judgements,
+                cross_only=cross_only,
+                only=only,
+                documents=documents,
+                questions=questions,
+                reranker=judge,
+                step=progress or _untold,
+            )
+        finally:
+            if judge is not None:
+                judge.close()
 
     async def list(self) -> Sequence[DocumentInfo]:
         """Every document, oldest first."""
@@ -584,6 +594,57 @@ class Brain:
             step=progress or _untold,
         )
 
+    async def try_model(
+        self,
+        model: str,
+        *,
+        url: str | None = None,
+        answerable: Sequence[Question] = (),
+        unanswerable: Sequence[Unanswerable] = (),
+        queries: int = 50,
+        sample: int = 200,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> EmbedderTrial:
+        """Compare another embedder with the present one on a sample; changes nothing.
+
+        Args:
+            model: as in ``use_model``.
+            url: address of its server.
+            answerable: questions with the document that answers them.
+            unanswerable: questions that no document answers.
+            queries: how many of those that were really asked, the latest, are asked of both.
+            sample: most documents that are embedded by both.
+            progress: told what is done, how much of it, of how much.
+
+        Raises:
+            InputError: ``model`` names no embedder, or the archive is empty.
+            ModelError: it cannot be used.
+            StoreError: no database can be made beside the archive's.
+        """
+        from emily.indexing.embedders import examined, named_embedder
+        from emily.measure.embedder_trial import try_embedder
+        from emily.models.choosing import chosen_embedder
+
+        choice, embedder = await named_embedder(self.settings, model, url)
+        try:
+            logged = await self.queries.recent(queries) if queries else ()
+            return await try_embedder(
+                self.settings,
+                self._database,
+                (str(chosen_embedder(self.settings)), self._embedder),
+                (str(choice), embedder),
+                await asyncio.to_thread(examined, embedder),
+                answerable=answerable,
+                unanswerable=unanswerable,
+                queries=[item.text for item in logged if item.kind == "search"],
+                sample=sample,
+                step=progress or _untold,
+            )
+        finally:
+            close = getattr(embedder, "close", None)
+            if close is not None:
+                await asyncio.to_thread(close)
+
     async def pin(self, question: str, document: str | int) -> Pin:
         """Pin a question to the document that it must find; it is asked at once.
 
@@ -616,6 +677,27 @@ class Brain:
             self._originals,
             self._preparer.fingerprint,
             self.pins.standing,
+            self._reranker,
+        )
+
+    def _laid_open(self) -> TrialArchive:
+        """The parts that a measurement asks; it has a retriever of its own."""
+        from emily.measure import trial
+
+        retriever = trial.measuring_retriever(
+            self._database,
+            self._embedder,
+            self._languages,
+            self.settings,
+            self._preparer.fingerprint,
+            self._reranker,
+        )
+        return trial.Archive(
+            self.settings,
+            self._database,
+            self._embedder,
+            self._catalogue,
+            retriever,
             self._reranker,
         )
 

@@ -150,6 +150,7 @@ class EvalOutput(Output):
     slices: Annotated[list[SlicePart], "Groups of the questions."]
     answerable: Annotated[list[OutcomePart], "Every question with an answer."]
     unanswerable: Annotated[list[OutcomePart], "Every question without one."]
+    notices: Annotated[list[str], "What stood in for what, and what was down."]
     timings: Annotated[EvalTimings, "Times."]
 
 
@@ -220,6 +221,7 @@ def eval_output(trial: Trial) -> EvalOutput:
         slices=_slices(found),
         answerable=[_outcome(item, trial) for item in found.answerable],
         unanswerable=[_outcome(item, trial) for item in found.unanswerable],
+        notices=list(trial.notices),
         timings=_timings(trial),
     )
 

@@ -34,6 +34,8 @@ def print_trial(trial: Trial) -> None:
         console.print()
         console.print(_absence_table(found))
     _print_lost(found, trial)
+    for notice in trial.notices:
+        console.print(f"Notice: {one_line(notice)}")
     times = [item.milliseconds for item in (*found.answerable, *found.unanswerable)]
     if times:
         seconds = ", ".join(f"{name} {value:.0f} s" for name, value in trial.seconds.items())

@@ -20,6 +20,7 @@ from emily.measure.standing import (
     Continuations,
     Standing,
     continuations,
+    missing_parts,
     rank_of,
     shows,
     signal,
@@ -114,6 +115,7 @@ class Outcome:
         characters: length of its passages together.
         tokens: the same in tokens, counted by the embedder.
         milliseconds: sum of the stages' times; arms run at once, so a little above the clock.
+        down: parts that took no part, because they were down.
     """
 
     asked: Asked
@@ -132,6 +134,7 @@ class Outcome:
     characters: int = 0
     tokens: int = 0
     milliseconds: float = 0.0
+    down: tuple[str, ...] = ()
 
     def metrics(self) -> dict[str, float]:
         """The figures that two runs are compared by; what has no value is left out."""
@@ -285,6 +288,11 @@ class Evaluation:
             for name, values in found.items()
         }
 
+    def down(self) -> dict[str, int]:
+        """In how many searches, of all questions, each part was down."""
+        everything = [*self.answerable, *self.unanswerable]
+        return dict(Counter(part for item in everything for part in item.down))
+
     def empty_arms(self) -> dict[str, int]:
         """How many searches, of all questions, each arm brought nothing to."""
         everything = [*self.answerable, *self.unanswerable]
@@ -375,6 +383,7 @@ def outcome(
         characters=sum(map(len, _texts(answer))),
         tokens=tokens,
         milliseconds=sum(answer.timings_ms.values()),
+        down=missing_parts(answer),
     )
 
 

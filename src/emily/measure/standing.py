@@ -15,6 +15,7 @@ __all__ = [
     "Continuations",
     "Standing",
     "continuations",
+    "missing_parts",
     "rank_of",
     "shows",
     "signal",
@@ -99,9 +100,30 @@ def rank_of(ranking: Sequence[int | None], wanted: Collection[int]) -> int | Non
 
 
 def signal(answer: Answer) -> float:
-    """What tells a question with an answer from one without: the best probability, or 0."""
-    found = (record["probability"] for record in _records(answer.trace, "second_stage"))
-    return max((value for value in found if value is not None), default=0.0)
+    """What tells a question with an answer from one without: the best probability, or 0.
+
+    A preset without probabilities reports the share of the question's words that the best
+    passage covers, and its similarity: there it is the mean of the two.
+    """
+    found = [record["probability"] for record in _records(answer.trace, "second_stage")]
+    known = [value for value in found if value is not None]
+    signals = answer.trace.get("second_stage", {}).get("signals")
+    if not known and signals:
+        return float(signals["coverage"] + signals["similarity"]) / 2
+    return max(known, default=0.0)
+
+
+def missing_parts(answer: Answer) -> tuple[str, ...]:
+    """The parts that took no part in a search, because they were down."""
+    trace = answer.trace
+    down = []
+    if "down" in trace.get("embed", {}):
+        down.append("embedder")
+    if any("the lexical arm is down" in notice for notice in answer.notices):
+        down.append("lexical arm")
+    if trace.get("reranking", {}).keys() & {"down", "skipped_because"}:
+        down.append("reranker")
+    return tuple(down)
 
 
 def shows(answer: Answer, quotes: Collection[str], documents: Collection[int]) -> bool:

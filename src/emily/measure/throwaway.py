@@ -31,11 +31,13 @@ from emily.indexing.normalise import fingerprint_text
 from emily.indexing.prepare import PreparedDocument, Preparer
 from emily.indexing.text import DocumentText
 from emily.measure.sets import SetDocument
-from emily.models import Embedder
+from emily.models import Embedder, Reranker
 from emily.reading.pages import Page, Reading
+from emily.retrieval.reranking import Reranking
 from emily.retrieval.retriever import Retriever
 from emily.settings import Settings
 from emily.store import Database, EmbeddedServer
+from emily.store.alerts import Alerts
 
 __all__ = ["Throwaway", "open_throwaway", "remove_leftovers", "throwaway_settings"]
 
@@ -57,6 +59,7 @@ class Throwaway:
         languages: shared as well.
         preparer: computes what is indexed.
         archive: writes it.
+        reranker: orders candidates anew, if there is one.
         names: the ids that a set gives to a document, by the archive's id, in the order they
             came. Several where the set holds one text twice.
         without_text: ids of documents that hold no text and were not indexed.
@@ -68,14 +71,21 @@ class Throwaway:
     languages: LanguageDetector
     preparer: Preparer
     archive: Archive
+    reranker: Reranker | None = None
     names: dict[int, list[str]] = field(default_factory=dict)
     without_text: list[str] = field(default_factory=list)
 
     def retriever(self, **settings: Any) -> Retriever:
         """A retriever on this archive, with some settings changed."""
         chosen = self.settings.model_copy(update=settings)
+        reranking = Reranking(self.reranker, Alerts(self.database), chosen.reranker_candidates)
         return Retriever(
-            self.database, self.embedder, self.languages, chosen, self.preparer.fingerprint
+            self.database,
+            self.embedder,
+            self.languages,
+            chosen,
+            self.preparer.fingerprint,
+            reranking,
         )
 
     async def index(
@@ -165,8 +175,15 @@ async def throwaway_settings(owner: Settings, *, safe: bool = False) -> AsyncIte
 
 
 @asynccontextmanager
-async def open_throwaway(owner: Settings, embedder: Embedder) -> AsyncIterator[Throwaway]:
+async def open_throwaway(
+    owner: Settings, embedder: Embedder, reranker: Reranker | None = None
+) -> AsyncIterator[Throwaway]:
     """An empty archive that is gone afterwards, its parts laid open.
+
+    Args:
+        owner: whose settings are kept, but for home and database.
+        embedder: of documents and questions.
+        reranker: orders candidates anew, if there is one.
 
     Raises:
         StoreError: no database can be made.
@@ -181,7 +198,7 @@ async def open_throwaway(owner: Settings, embedder: Embedder) -> AsyncIterator[T
             embedder.embed_words,
             words_model=embedder.words_identity,
         )
-        yield Throwaway(settings, database, embedder, languages, preparer, archive)
+        yield Throwaway(settings, database, embedder, languages, preparer, archive, reranker)
 
 
 def remove_leftovers() -> None:

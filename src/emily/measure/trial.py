@@ -6,29 +6,44 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from threadpoolctl import ThreadpoolController
 
 from emily.errors import InputError
 from emily.indexing.catalogue import Catalogue
+from emily.indexing.language import LanguageDetector
 from emily.measure.evaluation import Asked, Evaluation, Tools, evaluate
 from emily.measure.questions import Question, Unanswerable
 from emily.measure.sets import QuestionSet, SetQuestion, load_set, narrowed, sampled
 from emily.measure.throwaway import Throwaway, open_throwaway
 from emily.measure.vector_cache import CachedEmbedder, VectorCache
-from emily.models import Embedder
+from emily.models import Embedder, Reranker
 from emily.retrieval.answer import Answer
 from emily.retrieval.filters import Filters
-from emily.retrieval.presets import Preset, preset_of
+from emily.retrieval.presets import Preset, preset_of, stand_ins
+from emily.retrieval.reranking import Reranking
 from emily.retrieval.retriever import Retriever
 from emily.settings import Settings
 from emily.store import Database
+from emily.store.alerts import Alert, AlertLevel, Alerts
 
-__all__ = ["REMOVED", "Archive", "Step", "Subject", "Trial", "run_archive", "run_set"]
+__all__ = [
+    "REMOVED",
+    "Archive",
+    "Step",
+    "Subject",
+    "Trial",
+    "measuring_retriever",
+    "run_archive",
+    "run_set",
+]
 
 REMOVED = "removed"
 """Kind of a question that is asked of an index without the documents that answer it."""
+
+_EXACT: dict[str, object] = {"vector_index": "exact"}
 
 _BEHIND = 400  # characters behind a passage, to see whether it was cut
 
@@ -74,7 +89,8 @@ class Archive:
         database: its store.
         embedder: of its questions.
         catalogue: of its documents.
-        retriever: that answers.
+        retriever: that answers, see ``measuring_retriever``.
+        reranker: orders candidates anew, if there is one.
     """
 
     settings: Settings
@@ -82,6 +98,39 @@ class Archive:
     embedder: Embedder
     catalogue: Catalogue
     retriever: Retriever
+    reranker: Reranker | None = None
+
+
+class _QuietAlerts(Alerts):
+    """Alerts of a measurement: none is kept and none resolved, for it only reads."""
+
+    async def raise_alert(self, name: str, level: AlertLevel, text: str) -> Alert:
+        """Leave it; what was down is told with the figures."""
+        now = datetime.now(UTC)
+        return Alert(name, level, text, now, now, 1, None, None)
+
+    async def resolve(self, name: str) -> bool:  # noqa: ARG002 - the base class's signature
+        """Leave it."""
+        return False
+
+
+def measuring_retriever(
+    database: Database,
+    embedder: Embedder,
+    languages: LanguageDetector,
+    settings: Settings,
+    fingerprint: str,
+    reranker: Reranker | None,
+) -> Retriever:
+    """A retriever that compares every vector and raises no alert; arguments as of ``Retriever``."""
+    return Retriever(
+        database,
+        embedder,
+        languages,
+        settings.model_copy(update=_EXACT),
+        fingerprint,
+        Reranking(reranker, _QuietAlerts(database), settings.reranker_candidates),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +144,7 @@ class Trial:
         names: of the documents, as the questions name them, by id.
         seconds: by step, by the clock.
         evaluation: what came of it.
+        notices: what is to be known beside the figures: what stood in, what was down.
     """
 
     subject: Subject
@@ -103,6 +153,7 @@ class Trial:
     names: Mapping[int, str]
     seconds: Mapping[str, float]
     evaluation: Evaluation = Evaluation(())  # noqa: RUF009 - frozen, and nothing yet
+    notices: tuple[str, ...] = ()
 
 
 async def run_set(
@@ -116,6 +167,7 @@ async def run_set(
     only: Mapping[str, str] | None = None,
     documents: int | None = None,
     questions: int | None = None,
+    reranker: Reranker | None = None,
     step: Step = lambda *_: None,
 ) -> list[Trial]:
     """Index a set in a throw-away archive and ask its questions, once with each preset.
@@ -134,6 +186,7 @@ async def run_set(
         only: fields of the questions to ask, such as ``{"split": "dev"}``.
         documents: most documents, see ``sampled``.
         questions: most questions.
+        reranker: orders candidates anew, if there is one.
         step: told of progress.
 
     Raises:
@@ -150,7 +203,9 @@ async def run_set(
     chosen = sampled(whole, documents=documents, questions=questions)
     with VectorCache(owner.home / "cache", embedder.identity) as cache, _one_thread():
         cached = CachedEmbedder(embedder, cache)
-        async with open_throwaway(owner, cached) as archive:
+        wanted = tuple(preset.name for preset in chosen_presets if preset.needs_stems)
+        settings = owner.model_copy(update={**_EXACT, "index_for": wanted})
+        async with open_throwaway(settings, cached, reranker) as archive:
             started = time.perf_counter()
             total = sum(bool(item.text.strip()) for item in chosen.documents)
             await archive.index(chosen.documents, lambda done: step("indexed", done, total))
@@ -173,10 +228,11 @@ async def run_set(
             return [
                 await _run(
                     Trial(subject, preset, str(embedder.identity), names, {"indexing": indexing}),
-                    archive.retriever(),
+                    searching(archive.retriever(), preset.name, operators=False),
                     asked,
                     tools(archive.database, cached),
                     counterparts,
+                    reranker,
                     step,
                 )
                 for preset in chosen_presets
@@ -219,10 +275,11 @@ async def run_archive(
     return [
         await _run(
             Trial(subject, preset, str(archive.embedder.identity), names, {}),
-            archive.retriever,
+            searching(archive.retriever, preset.name),
             asked,
             tools(archive.database, archive.embedder),
             None,
+            archive.reranker,
             step,
         )
         for preset in chosen_presets
@@ -231,23 +288,30 @@ async def run_archive(
 
 async def _run(
     trial: Trial,
-    retriever: Retriever,
+    search: Callable[[Asked], Awaitable[Answer]],
     asked: Sequence[Asked],
     using: Tools,
     counterparts: frozenset[str] | None,
+    reranker: Reranker | None,
     step: Step,
 ) -> Trial:
     started = time.perf_counter()
     with _one_thread():
         found = await evaluate(
-            searching(retriever, trial.preset.name, operators=trial.subject.kind != "set"),
+            search,
             asked,
             tools=using,
             counterparts=counterparts,
             told=_telling(step, f"asked, preset {trial.preset.name}", len(asked)),
         )
     seconds = {**trial.seconds, "asking": time.perf_counter() - started}
-    return replace(trial, evaluation=found, seconds=seconds)
+    notices = stand_ins(
+        trial.preset, trial.model, None if reranker is None else reranker.name
+    ) + tuple(
+        f"In {count} of {len(asked)} searches the {part} was down: the figures are not of it."
+        for part, count in found.down().items()
+    )
+    return replace(trial, evaluation=found, seconds=seconds, notices=notices)
 
 
 async def _asked_of_archive(
@@ -290,14 +354,20 @@ def _one_thread() -> AbstractContextManager[object]:
 def searching(
     retriever: Retriever, preset: str | None, *, operators: bool = True
 ) -> Callable[[Asked], Awaitable[Answer]]:
-    """A search by a retriever alone: it feeds neither the log nor the checks."""
+    """A search by a retriever alone: it feeds neither the log nor the checks.
+
+    Args:
+        retriever: that answers.
+        preset: its name.
+        operators: whether quotation marks and a leading dash mean something; in the questions
+            of a public set they do not, for whoever wrote them knew of none.
+    """
 
     async def search(asked: Asked) -> Answer:
         return await retriever.search(
             asked.text,
             filters=Filters(without=asked.without),
             preset=preset,
-            # Whoever wrote the questions of a set knew of no operators.
             operators=operators,
         )
 

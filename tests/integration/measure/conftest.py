@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from typer.testing import CliRunner, Result
 from emily.brain import Brain
 from emily.cli.app import app
 from emily.cli.session import Session
+from emily.store import EmbeddedServer
 
 DOCUMENTS = [
     ("en-boiler", "en", "Boiler", "The boiler is serviced every October by the plumber Orsini. He "
@@ -95,19 +97,41 @@ class Shell:
 
 
 @pytest.fixture
-def shell(
-    home: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Shell]:
+def shell(home: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     monkeypatch.setenv("EMILY_DATABASE_URL", database_url)
     yield Shell()
     structlog.reset_defaults()  # its stream is that of this run
 
 
-@pytest.fixture
-def saved(tmp_path: Path) -> Callable[[str, Any], str]:
-    def save(name: str, data: Any) -> str:
-        path = tmp_path / name
-        path.write_text(json.dumps(data), encoding="utf-8")
-        return str(path)
+@dataclass(frozen=True)
+class Measured:
+    """What a first run printed, and where it ran.
 
-    return save
+    Attributes:
+        home: with the vectors that it kept.
+        address: of the server that it used.
+        folder: of the set.
+        output: the document.
+        path: of the same as a file.
+    """
+
+    home: Path
+    address: str
+    folder: Path
+    output: Any
+    path: Path
+
+
+@pytest.fixture(scope="module")
+def measured(server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    """The small set, measured once for all tests of a module."""
+    place = tmp_path_factory.mktemp("measured")
+    folder = write_set(place / "house")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EMILY_HOME", str(place / "home"))
+        patch.setenv("EMILY_DATABASE_URL", server.url("postgres"))
+        output = Shell().json("eval", "--set", str(folder))
+    structlog.reset_defaults()
+    path = place / "result.json"
+    path.write_text(json.dumps(output), encoding="utf-8")
+    return Measured(place / "home", server.url("postgres"), folder, output, path)
