@@ -34,7 +34,7 @@ from psycopg.conninfo import conninfo_to_dict
 from benchmarks.bench import Bench, open_bench, percentile, throwaway_home
 from benchmarks.public_data import PublicSet, load_set
 from benchmarks.reading_tables import put_into
-from emily.measure.scores import ndcg, recall
+from emily.measure.scores import ndcg
 from emily.models import UseEmbedder
 from emily.store import EmbeddedServer
 
