@@ -69,6 +69,7 @@ class Reranking:
                 return list(ranked)
             texts = await self._texts(inquiry, ranked)
             looked_at = [item for item in ranked[: self._candidates] if item.chunk in texts]
+            await inquiry.database.give_back()  # this may take seconds
             try:
                 judgement = await reranker.rank(
                     inquiry.query.text, [texts[item.chunk] for item in looked_at]

@@ -272,6 +272,14 @@ class Database:
             finally:
                 _session.reset(token)
 
+    async def give_back(self) -> None:
+        """Give the session's connection back before a long wait; the next call takes another."""
+        session = _session.get()
+        if session is not None and session.database is self:
+            async with session.lock:
+                session.connection = None
+                await session.held.aclose()
+
     @contextlib.asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
         session = _session.get()

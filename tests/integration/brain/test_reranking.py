@@ -235,6 +235,7 @@ class Server:
     def __init__(self) -> None:
         self.spoil: bytes | None = None
         self.hold = threading.Event()
+        self.waiting = threading.Event()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -246,6 +247,7 @@ class Server:
                 ]
                 content = json.dumps(rows).encode() if outer.spoil is None else outer.spoil
                 if content == b"wait":
+                    outer.waiting.set()
                     outer.hold.wait(60)
                 try:
                     self.send_response(500 if content == b"fail" else 200)
@@ -313,9 +315,11 @@ async def test_the_loop_goes_on_while_a_server_is_waited_for(
 ) -> None:
     brain = await fill(reranker="http", reranker_url=ranker.url, reranker_seconds=30)
     ranker.spoil = b"wait"
-    search = asyncio.create_task(brain.search(QUESTION))
+    searches = [asyncio.create_task(brain.search(QUESTION)) for _ in range(12)]
+    while not ranker.waiting.is_set():
+        await asyncio.sleep(0.01)
     assert await brain.list(), "nothing else was answered meanwhile"
-    assert not search.done()
+    assert not any(search.done() for search in searches)
     ranker.spoil = None
     ranker.hold.set()
-    await search
+    assert all(answer.results for answer in await asyncio.gather(*searches))
