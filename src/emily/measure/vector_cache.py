@@ -119,6 +119,7 @@ class VectorCache:
         connection = sqlite3.connect(
             self.path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
         )
+        connection.text_factory = bytes  # what was altered may be anything
         try:
             self.path.chmod(0o600)
             connection.execute("PRAGMA journal_mode = WAL").close()
