@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Draft", "Enclosed", "Source", "check_length", "single_page", "tidy"]
 
 _BREAKS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+_ODD_BREAKS = "\r\x0b\x0c\x85\u2028\u2029"
 _HALF_PAIRS = re.compile("[\ud800-\udfff]")
 
 
@@ -109,7 +110,13 @@ class Draft:
 
 def tidy(text: str) -> str:
     r"""Text whose only line break is ``\n`` and that holds no half of a surrogate pair."""
-    return _HALF_PAIRS.sub("\ufffd", _BREAKS.sub("\n", text))
+    if any(mark in text for mark in _ODD_BREAKS):
+        text = _BREAKS.sub("\n", text)
+    try:
+        text.encode()  # in less time than a search takes
+    except UnicodeEncodeError:
+        return _HALF_PAIRS.sub("\ufffd", text)
+    return text
 
 
 def single_page(page: Page) -> Iterator[Page]:

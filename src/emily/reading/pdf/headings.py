@@ -52,7 +52,13 @@ class Fonts:
         if not body or not first.size or len(block) > _MOST_LINES:
             return 0
         size = min(line.size for line in block)
-        if size < _LEVELS[-1][0] * body and not all(line.bold for line in block):
+        bold = (
+            3 * self._bold < self._all
+            and size >= 0.95 * body
+            and len(block) < 3
+            and all(line.bold for line in block)
+        )
+        if size < _LEVELS[-1][0] * body and not bold:
             return 0
         if any(
             is_item(line.text) and (at or _bulleted(line.text)) for at, line in enumerate(block)
@@ -70,10 +76,7 @@ class Fonts:
         for least, level in _LEVELS:
             if size >= least * body:
                 return level
-        bold = all(line.bold for line in block) and 3 * self._bold < self._all
-        if bold and size >= 0.95 * body and len(block) < 3 and len(words) <= _MOST_BOLD_WORDS:
-            return _BOLD_LEVEL if text[-1] != "." else 0
-        return 0
+        return _BOLD_LEVEL if len(words) <= _MOST_BOLD_WORDS and text[-1] != "." else 0
 
 
 def _bulleted(text: str) -> bool:

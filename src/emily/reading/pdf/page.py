@@ -49,7 +49,7 @@ class Laid:
                 texts += [cell for row in item.rows for cell in row]
             else:
                 texts.append(self.lines[item].text)
-        return sum(len("".join(text.split())) for text in texts)
+        return len("".join("\n".join(texts).split()))
 
     def holds_more(self, left_out: Collection[int]) -> bool:
         """Whether most of the page's text is beside these lines."""

@@ -148,7 +148,8 @@ def _ruled(
         words.setdefault(owner[at_cell[word]], []).append(word)
     if not words or max(map(len, words.values())) > _MOST_WORDS:
         return None
-    grouped = {cell: _grouped(found, held) for cell, held in words.items()}
+    boxes = found.boxes.tolist()
+    grouped = {cell: _grouped(boxes, held) for cell, held in words.items()}
     if _is_frame(found, grouped.values()):
         return None
     cells = _cells(found, grouped, across, down)
@@ -271,10 +272,11 @@ def _values(parts: Sequence[Sequence[tuple[float, str]]]) -> bool:
     return any(len(part) > 2 and all(VALUE.fullmatch(text) for _, text in part) for part in parts)
 
 
-def _grouped(found: Segments, words: Sequence[int]) -> list[_Line]:
+def _grouped(boxes: Sequence[Sequence[float]], words: Sequence[int]) -> list[_Line]:
     """Lines of words, from the top."""
     lines: list[_Line] = []
-    for word, (_, base, _, top) in zip(words, found.boxes[words].tolist(), strict=True):
+    for word in words:
+        _, base, _, top = boxes[word]
         middle, height = (base + top) / 2, top - base
         if lines and abs(lines[-1][0] - middle) < 0.5 * max(height, lines[-1][1]):
             lines[-1][2].append(word)

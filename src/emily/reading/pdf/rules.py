@@ -28,7 +28,7 @@ _object = function(raw.FPDFPage_GetObject, _void)
 _type = function(raw.FPDFPageObj_GetType, _int, _void)
 _form_count = function(raw.FPDFFormObj_CountObjects, _int, _void)
 _form_object = function(raw.FPDFFormObj_GetObject, _void)
-_bounds = function(raw.FPDFPageObj_GetBounds, _int, _void, _void, _void, _void, _void)
+_bounds = function(raw.FPDFPageObj_GetBounds, _int)
 _points = function(raw.FPDFPath_CountSegments, _int, _void)
 _point = function(raw.FPDFPath_GetPathSegment, _void, _void, _int)
 _point_at = function(raw.FPDFPathSegment_GetPoint, _int, _void, _void, _void)
@@ -37,6 +37,11 @@ _matrix = function(raw.FPDFPageObj_GetMatrix, _int, _void, _void)
 
 _FLOATS = (ctypes.c_float * 6)()
 _AT = [ctypes.addressof(_FLOATS) + 4 * n for n in range(6)]
+_AT_ONCE = 512  # objects whose bounds are asked for in one go
+_BOUNDS = np.zeros((_AT_ONCE, 4), np.float32)
+_BOUNDS_AT = [
+    [held(_BOUNDS.ctypes.data + 16 * n + 4 * side) for n in range(_AT_ONCE)] for side in range(4)
+]
 
 Box = tuple[float, float, float, float]
 Matrix = tuple[float, float, float, float, float, float]
@@ -85,8 +90,8 @@ def drawn(page: Any, turn: int) -> Drawn:
     handle = addressed(page.raw)
     lines: list[NDArray[np.float64]] = []
     pictures: list[tuple[int, Box]] = []
-    held = _listed(_object, handle, _count(handle), lines, _SAME)
-    todo = [(item, kind, _SAME, 0) for item, kind in held]  # the last is next
+    found = _listed(_object, handle, _count(handle), lines, _SAME)
+    todo = [(item, kind, _SAME, 0) for item, kind in found]  # the last is next
     left = _MOST_OBJECTS
     while todo and left > 0:
         left -= 1
@@ -100,9 +105,9 @@ def drawn(page: Any, turn: int) -> Drawn:
             if _matrix(item, _AT[0]):
                 inner = _times(tuple(_FLOATS), outer)
             before = len(lines)
-            held = _listed(_form_object, item, _form_count(item), lines, inner)
+            found = _listed(_form_object, item, _form_count(item), lines, inner)
             left -= sum(map(len, lines[before:]))
-            todo += [(item, kind, inner, depth + 1) for item, kind in held]
+            todo += [(item, kind, inner, depth + 1) for item, kind in found]
     return _made(lines, pictures, page, turn)
 
 
@@ -114,13 +119,11 @@ def _listed(
     The straight lines of the paths are added to ``lines``.
     """
     items = list(map(get, repeat(held(holder)), range(min(count, _MOST_OBJECTS))))
-    kinds = list(map(_type, items))
-    text, path = raw.FPDF_PAGEOBJ_TEXT, raw.FPDF_PAGEOBJ_PATH
-    if kinds.count(text) == len(kinds):
-        return []
-    beside = [at for at, kind in enumerate(kinds) if kind != text]
-    _paths([items[at] for at in beside if kinds[at] == path], outer, lines)
-    return [(items[at], kinds[at]) for at in reversed(beside) if kinds[at] != path]
+    kinds = np.fromiter(map(_type, items), np.int8, len(items))
+    beside = np.flatnonzero(kinds != raw.FPDF_PAGEOBJ_TEXT).tolist()
+    others = [(items[at], int(kinds[at])) for at in beside]
+    _paths([item for item, kind in others if kind == raw.FPDF_PAGEOBJ_PATH], outer, lines)
+    return [pair for pair in reversed(others) if pair[1] != raw.FPDF_PAGEOBJ_PATH]
 
 
 def _made(
@@ -155,9 +158,14 @@ def _made(
 def _boxes(items: Sequence[int], outer: Matrix) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Where objects stand: left, base, right, top, shape (n, 4); and whether that is known."""
     floats = np.zeros((len(items), 4), np.float32)
-    at, end = floats.ctypes.data, floats.ctypes.data + floats.nbytes
-    done = map(_bounds, items, *(range(at + 4 * n, end, 16) for n in range(4)))
-    known = np.fromiter(done, np.bool_, len(items)) & np.isfinite(floats).all(1)
+    known = np.zeros(len(items), np.bool_)
+    for begin in range(0, len(items), _AT_ONCE):
+        part = slice(begin, min(begin + _AT_ONCE, len(items)))
+        size = part.stop - begin
+        _BOUNDS[:size] = 0
+        known[part] = np.fromiter(map(_bounds, map(held, items[part]), *_BOUNDS_AT), np.bool_, size)
+        floats[part] = _BOUNDS[:size]
+    known &= np.isfinite(floats).all(1)
     places = floats.astype(np.float64)
     if outer is not _SAME:
         a, b, c, d, e, f = outer

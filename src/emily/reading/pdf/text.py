@@ -69,11 +69,9 @@ def addressed(pointer: Any) -> int:
 
 _void, _int = ctypes.c_void_p, ctypes.c_int
 _loose_box = function(raw.FPDFText_GetLooseCharBox, None)
-_font_size = function(raw.FPDFText_GetFontSize, ctypes.c_double, _void, _int)
-_matrix = function(raw.FPDFText_GetMatrix, _int, _void, _int, _void)
-_font = function(
-    raw.FPDFText_GetFontInfo, ctypes.c_ulong, _void, _int, _void, ctypes.c_ulong, _void
-)
+_font_size = function(raw.FPDFText_GetFontSize, ctypes.c_double)
+_matrix = function(raw.FPDFText_GetMatrix, _int)
+_font = function(raw.FPDFText_GetFontInfo, ctypes.c_ulong)
 _unicode = function(raw.FPDFText_GetUnicode, ctypes.c_uint, _void, _int)
 _angle = function(raw.FPDFText_GetCharAngle, ctypes.c_float, _void, _int)
 
@@ -116,6 +114,7 @@ class Layer:
 
     def __init__(self, textpage: Any, text: str, turn: int, size: tuple[float, float]) -> None:
         self._handle = addressed(textpage.raw)
+        self._held = held(self._handle)
         self._turn = turn
         self._size = size
         self.text = text
@@ -243,13 +242,13 @@ class Layer:
 
     def _look(self, at: int) -> tuple[float, bool]:
         """Size in points and weight of the font of a character."""
-        size = _font_size(self._handle, at)
-        if _matrix(self._handle, at, _MATRIX_AT):
+        size = _font_size(self._held, at)
+        if _matrix(self._held, at, _MATRIX_AT):
             size *= float((_MATRIX[2] ** 2 + _MATRIX[3] ** 2) ** 0.5) or 1.0
         return size, self._is_bold(at)
 
     def _is_bold(self, at: int) -> bool:
-        length = _font(self._handle, at, _NAME_AT, _NAME, _FLAGS_AT)
+        length = _font(self._held, at, _NAME_AT, _NAME_SIZE, _FLAGS_AT)
         if _FLAGS.value & _FORCE_BOLD:
             return True
         return _names_bold(_NAME_BUFFER.raw[: max(0, min(length, _NAME) - 1)])
@@ -262,11 +261,12 @@ def _names_bold(name: bytes) -> bool:
 
 
 _MATRIX = (ctypes.c_float * 6)()
-_MATRIX_AT = ctypes.addressof(_MATRIX)
+_MATRIX_AT = held(ctypes.addressof(_MATRIX))
 _NAME_BUFFER = ctypes.create_string_buffer(_NAME)
-_NAME_AT = ctypes.addressof(_NAME_BUFFER)
+_NAME_AT = held(ctypes.addressof(_NAME_BUFFER))
+_NAME_SIZE = ctypes.c_ulong(_NAME)
 _FLAGS = ctypes.c_int(0)
-_FLAGS_AT = ctypes.addressof(_FLAGS)
+_FLAGS_AT = held(ctypes.addressof(_FLAGS))
 
 
 _BOXES = np.zeros((_AT_ONCE, 4), np.float32)
