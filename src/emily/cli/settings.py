@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import platformdirs
 
+from emily.retrieval.presets import PRESETS, SETTINGS, preset_of
 from emily.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ class SettingInfo:
 
     Attributes:
         name: in ``settings.toml``; ``EMILY_<NAME>`` in the environment.
-        value: in force; an address is shown without its password.
-        default: the value if nothing is set.
+        value: in force, of the preset where it is not set; an address is shown without its
+            password.
+        default: the value if nothing is set, of the preset likewise.
         bounds: the values allowed, ``None`` if any is.
         stale: what a change makes stale, ``None`` if nothing.
         source: where the value comes from.
@@ -61,11 +63,14 @@ def list_settings(settings: Settings, *, given_home: bool) -> list[SettingInfo]:
             return "environment"
         return "file" if name in in_file else "default"
 
+    chosen, untouched = preset_of(settings), PRESETS[settings.preset]
     return [
         SettingInfo(
             name=name,
-            value=_shown(name, getattr(settings, name)),
-            default=_shown(name, _default(name, field)),
+            value=_shown(name, getattr(chosen if name in SETTINGS else settings, name)),
+            default=_shown(
+                name, getattr(untouched, name) if name in SETTINGS else _default(name, field)
+            ),
             bounds=", ".join(_bounds(field)) or None,
             stale=_stale(field),
             source=source(name),

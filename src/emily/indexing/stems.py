@@ -2,7 +2,7 @@
 
 The server stems, not we: its parser, stop words and stemmers are what a count of distinct
 lexemes means where PostgreSQL searches text, and it is some 45 times as fast as the same
-stemmers in Python (docs/decisions/0008). Stop words are taken out before stemming and accents
+stemmers in Python (docs/decisions/0009). Stop words are taken out before stemming and accents
 stay on, for without its accent an Italian stop word becomes a stem.
 """
 

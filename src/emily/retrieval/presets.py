@@ -16,6 +16,7 @@ __all__ = [
     "ARCHIVE",
     "DEFAULT",
     "PRESETS",
+    "SETTINGS",
     "VAULT",
     "LexicalArm",
     "Preset",
@@ -167,7 +168,7 @@ VAULT = Preset(
 
 PRESETS: dict[str, Preset] = {item.name: item for item in (DEFAULT, ARCHIVE, VAULT)}
 
-_SETTINGS = (
+SETTINGS = (
     "arm_size",
     "pool_size",
     "lexical_score",
@@ -202,7 +203,7 @@ def preset_of(settings: Settings, name: str | None = None) -> Preset:
     if wanted not in PRESETS:
         raise InputError(f"There is no preset {wanted!r}. Presets: {', '.join(PRESETS)}")
     set_by_owner = {
-        field: getattr(settings, field) for field in _SETTINGS if field in settings.model_fields_set
+        field: getattr(settings, field) for field in SETTINGS if field in settings.model_fields_set
     }
     return replace(PRESETS[wanted], **set_by_owner)
 

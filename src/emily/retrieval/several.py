@@ -18,7 +18,7 @@ def join(rankings: Sequence[Sequence[Candidate]], size: int) -> list[Candidate]:
     """The ``size`` best of several rankings of the same archive; a chunk stands once.
 
     A chunk keeps the scores of the wording that it answers best: where one wording finds it
-    and another does not, the one that does is right (docs/decisions/0009). Equals stay in the
+    and another does not, the one that does is right (docs/decisions/0010). Equals stay in the
     order of their chunks.
 
     Args:

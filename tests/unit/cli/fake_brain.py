@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -11,13 +12,19 @@ from typing import TYPE_CHECKING, Any
 from emily.brain import Progress
 from emily.errors import StoreError, UnknownDocument
 from emily.indexing.catalogue import DocumentDetail, DocumentInfo, PageInfo, Relative
+from emily.indexing.embedders import EmbedderInfo, ModelChange
 from emily.indexing.report import AddReport, FileOutcome, ReindexReport, RemoveReport
 from emily.measure.checks import Check
+from emily.measure.comparison import Comparison, MetricChange
+from emily.measure.embedder_trial import EmbedderTrial, RealQueries, Side
 from emily.measure.health import Status
 from emily.measure.pins import Pin
 from emily.measure.query_log import LoggedQuery
+from emily.measure.scores import Interval
+from emily.models import ModelIdentity
 from emily.reading.pages import Attachment, Correspondent, Facts, Page, Reading
 from emily.retrieval.answer import Answer, DocumentRef, Passage, Result
+from emily.settings_file import WrittenSettings
 from emily.store.alerts import Alert
 
 if TYPE_CHECKING:
@@ -351,6 +358,40 @@ class FakeBrain:
     async def doctor(self) -> Sequence[Check]:
         self._ask("doctor")
         return self.checks
+
+    async def models(self) -> Sequence[EmbedderInfo]:
+        self._ask("models")
+        return (
+            EmbedderInfo("bundled", "bundled", "parts-1", 512, True, True, "here", 2, 0, 1.0),
+            EmbedderInfo("ollama/x", "ollama", "plain-1", None, False, True, "there", 0, 1, 0.0),
+        )
+
+    async def use_model(
+        self, model: str, *, url: str | None, progress: Callable[[str, int, int], None]
+    ) -> ModelChange:
+        self._ask("use_model", model, url)
+        progress("lease.pdf", 0, 2)
+        progress("", 2, 2)
+        lines = ('embedder = "ollama"', 'embedder_model = "x"')
+        written = WrittenSettings(Path("/home/settings.toml"), lines, ("EMILY_EMBEDDER",))
+        identity = ModelIdentity("x", "plain-1", 8)
+        failures = ("torta.md: Passage 1 (page 1) has no vector and is found by words only: …",)
+        return ModelChange("ollama/x", identity, "tried", 1, 2, failures, written)
+
+    async def try_model(
+        self, model: str, *, progress: Callable[[str, int, int], None], **given: Any
+    ) -> EmbedderTrial:
+        self._ask("try_model", model, given)
+        sides = [
+            Side(name, f"{name}/plain-1", 2.0, 20.0, 12.5, 150.0, 1, hit, hit, math.nan)
+            for name, hit in (("bundled", 0.5), ("ollama/x", 1.0))
+        ]
+        change = MetricChange("hit_1", 2, 0.5, 1.0, Interval(0.5, -0.1, 1.0), 1, 0)
+        return EmbedderTrial(
+            2, 4, 20, 40, 2, 1, *sides, Comparison("a", "b", (change,), (), ()),
+            RealQueries(3, 2 / 3, 0.8, 1, 0, (("rent", None, "lease.pdf"),)), "tried",
+            ("A notice.",),
+        )  # fmt: skip
 
     def _ask(self, *what: Any) -> None:
         self.asked.append(what)

@@ -45,7 +45,7 @@ def test_bounds_and_what_gets_stale() -> None:
     assert bounds["chunk_tokens"] == "64 to 512"
     assert bounds["language_confidence"] == "0.0 to 1.0"
     assert bounds["languages"] == "1 to 12 values"
-    assert bounds["fusion"] == "sum or rrf"
+    assert bounds["fusion"] == "sum or rrf or interleave"
     assert bounds["ocr"] == "true or false"
     assert bounds["database_url"] is None
     assert found["chunk_tokens"].stale == "chunks"

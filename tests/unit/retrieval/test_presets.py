@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from emily.errors import InputError
-from emily.retrieval.presets import DEFAULT, PRESETS, preset_of, presets
+from emily.retrieval.presets import ARCHIVE, DEFAULT, PRESETS, VAULT, preset_of, presets, stand_ins
 from emily.retrieval.stages import FUSIONS, SECOND_STAGES, SELECTIONS
 from emily.settings import Settings, load_settings
 
@@ -48,3 +49,50 @@ def test_what_the_owner_set_stands_above_the_preset(
 def test_an_unknown_preset_is_refused_with_those_there_are() -> None:
     with pytest.raises(InputError, match=r"no preset 'archief'. Presets: default"):
         preset_of(load_settings(), "archief")
+
+
+def test_the_page_says_what_the_presets_hold() -> None:
+    page = Path(__file__).parents[3] / "docs" / "presets.md"
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("| ")
+    ]
+    names = rows[0][1:]
+    assert names == list(presets())
+    fields = {
+        "vectors compared": "vector_arm",
+        "words compared": "lexical_arm",
+        "candidates of each arm": "arm_size",
+        "pool": "pool_size",
+        "score of words": "lexical_score",
+        "neighbours in meaning": "neighbours",
+        "fusion": "fusion",
+        "second stage": "second_stage",
+        "threshold": "threshold",
+        "selection": "selection",
+        "chunks chosen": "result_limit",
+        "widened by": "widen",
+        "budget of tokens": "budget",
+    }
+    told = {row[0]: row[1:] for row in rows[1:]}
+    words = {True: "yes", False: "no", None: "none"}
+    for title, field in fields.items():
+        values = [getattr(PRESETS[name], field) for name in names]
+        wanted = [
+            words[value] if value is None or isinstance(value, bool) else str(value)
+            for value in values
+        ]
+        assert told[title] == wanted, title
+
+
+def test_what_stands_in_for_a_model_is_named() -> None:
+    assert stand_ins(DEFAULT, "use-multilingual-v3", None) == ()
+    (said,) = stand_ins(ARCHIVE, "use-multilingual-v3", None)
+    assert "qwen3-embedding (use-multilingual-v3 in its place)" in said
+    assert "Qwen3-Reranker (the late interaction of the default preset in its place)" in said
+    (said,) = stand_ins(ARCHIVE, "qwen3-embedding:0.6b", "bge-reranker-v2-m3 (local)")
+    assert "embedding" not in said
+    assert "Qwen3-Reranker (bge-reranker-v2-m3 (local) in its place)" in said
+    assert stand_ins(ARCHIVE, "Qwen3-Embedding-0.6B", "qwen3-reranker-0.6b") == ()
+    assert "runs in part" in stand_ins(VAULT, "qwen3-embedding:0.6b", None)[-1]
