@@ -39,8 +39,9 @@ def sentence_offsets(text: str, header: str = "") -> list[tuple[int, int] | None
 
     ``None`` stands for the header that opens a part: it is not in the text.
     """
-    opening: list[tuple[int, int] | None] = [None] if header else []
-    return [span for part in _spans(text) for span in (*opening, *part)]
+    if not header:  # the parts make no difference, and their sizes take time
+        return [*_sentences(text)]
+    return [span for part in _spans(text) for span in (None, *part)]
 
 
 def _unmarked(sentence: str) -> str:
@@ -56,14 +57,20 @@ def _unmarked(sentence: str) -> str:
     return " ".join(" ".join(lines).split()) or " ".join(sentence.split())
 
 
-def _spans(text: str) -> list[list[tuple[int, int]]]:
-    """Spans of sentences, grouped into parts."""
+def _sentences(text: str) -> list[tuple[int, int]]:
+    """Spans of sentences; the dashes of a table belong to the header above them."""
     spans: list[tuple[int, int]] = []
     for start, end in sentence_spans(text):
-        if spans and _DASHES.fullmatch(text, start, end):  # belongs to the header above it
+        if spans and _DASHES.fullmatch(text, start, end):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
+    return spans
+
+
+def _spans(text: str) -> list[list[tuple[int, int]]]:
+    """Spans of sentences, grouped into parts."""
+    spans = _sentences(text)
     sizes = [len(_unmarked(text[start:end]).split()) for start, end in spans]
     total = sum(sizes)
     count = max(1, round(total / WORDS_PER_PART))

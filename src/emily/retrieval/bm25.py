@@ -14,6 +14,7 @@ __all__ = [
     "K1",
     "B",
     "Member",
+    "Scorer",
     "Statistics",
     "TermGroup",
     "ceiling",
@@ -85,32 +86,42 @@ def share_matched(groups: Sequence[TermGroup], matches: Mapping[str, int]) -> fl
     return held / len(groups)
 
 
+class Scorer:
+    """BM25 of chunks for one query: what does not depend on a chunk is reckoned once."""
+
+    def __init__(self, groups: Sequence[TermGroup], statistics: Statistics) -> None:
+        self._average = statistics.average_terms or 1.0
+        self._weights: dict[str, list[tuple[int, float]]] = {}
+        for place, group in enumerate(groups):
+            for member in group.members:
+                held = statistics.frequencies.get(member.term, 0)
+                weight = member.weight * inverse_frequency(statistics.chunks, held)
+                self._weights.setdefault(member.term, []).append((place, weight))
+
+    def score(self, matches: Mapping[str, int], terms: int) -> float:
+        """BM25 of one chunk, not yet divided by the ceiling.
+
+        Args:
+            matches: how often each term stands in the chunk; terms of the query only.
+            terms: number of terms of the chunk.
+        """
+        damping = K1 * (1 - B + B * terms / self._average)
+        best: dict[int, float] = {}
+        for term, frequency in matches.items():
+            gain = frequency * (K1 + 1) / (frequency + damping)
+            for place, weight in self._weights.get(term, ()):
+                value = weight * gain
+                if value > best.get(place, 0.0):
+                    best[place] = value
+        # In the order of the groups, so that the last digit is the same whatever the matches'.
+        return sum(best[place] for place in sorted(best)) or 0.0
+
+
 def score(
     groups: Sequence[TermGroup],
     matches: Mapping[str, int],
     terms: int,
     statistics: Statistics,
 ) -> float:
-    """BM25 of one chunk, not yet divided by the ceiling.
-
-    Args:
-        groups: the query.
-        matches: how often each term stands in the chunk.
-        terms: number of terms of the chunk.
-        statistics: of the archive.
-    """
-    average = statistics.average_terms or 1.0
-    damping = K1 * (1 - B + B * terms / average)
-    total = 0.0
-    for group in groups:
-        best = 0.0
-        for member in group.members:
-            frequency = matches.get(member.term, 0)
-            if frequency:
-                rarity = inverse_frequency(
-                    statistics.chunks, statistics.frequencies.get(member.term, 0)
-                )
-                gain = frequency * (K1 + 1) / (frequency + damping)
-                best = max(best, member.weight * rarity * gain)
-        total += best
-    return total
+    """BM25 of one chunk of an archive with these statistics, see ``Scorer``."""
+    return Scorer(groups, statistics).score(matches, terms)

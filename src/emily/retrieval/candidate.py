@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Candidate", "Evidence", "Gathered"]
+__all__ = ["Candidate", "Evidence", "Gathered", "changed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Candidate:
         vector: the vector arm's score, cosine of the best part.
         vector_rank: place in that arm, from 1; ``None`` if the arm did not bring it.
         lexical: the lexical arm's score, BM25 over what the query could score, 0 to 1.
+        document_lexical: the same of its whole document.
         lexical_rank: place in that arm, from 1; ``None`` if the arm did not bring it.
         name_similarity: cosine of the query with the document's name.
         fused: score of the fusion.
@@ -89,6 +92,7 @@ class Candidate:
     vector: float | None = None
     vector_rank: int | None = None
     lexical: float | None = None
+    document_lexical: float | None = None
     lexical_rank: int | None = None
     name_similarity: float = 0.0
     fused: float | None = None
@@ -105,3 +109,15 @@ class Candidate:
         """What was gathered; only before that stage is there nothing."""
         assert self.gathered is not None, "the candidate has not been gathered yet"
         return self.gathered
+
+
+_FIELDS = {field.name: place for place, field in enumerate(fields(Candidate))}
+_values = attrgetter(*_FIELDS)
+
+
+def changed(item: Candidate, **values: Any) -> Candidate:
+    """A candidate with other values; ``dataclasses.replace`` in a third of its time."""
+    given = list(_values(item))
+    for name, value in values.items():
+        given[_FIELDS[name]] = value
+    return Candidate(*given)

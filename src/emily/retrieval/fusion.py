@@ -7,9 +7,8 @@ ranks throw away that one arm was sure and the other guessed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-from emily.retrieval.candidate import Candidate
+from emily.retrieval.candidate import Candidate, changed
 
 __all__ = [
     "LEXICAL_WEIGHT",
@@ -42,14 +41,14 @@ def merge_arms(
     for rank, (chunk, score) in enumerate(vector, start=1):
         found[chunk] = Candidate(chunk, vector=score, vector_rank=rank)
     for rank, (chunk, _) in enumerate(lexical, start=1):
-        found[chunk] = replace(found.get(chunk, Candidate(chunk)), lexical_rank=rank)
+        found[chunk] = changed(found.get(chunk, Candidate(chunk)), lexical_rank=rank)
     return list(found.values())
 
 
 def fuse_by_score(candidates: Sequence[Candidate], size: int) -> list[Candidate]:
     """The ``size`` best by the sum of scores; equals stay in the order of their chunks."""
     scored = [
-        replace(item, fused=(item.vector or 0.0) + LEXICAL_WEIGHT * (item.lexical or 0.0))
+        changed(item, fused=(item.vector or 0.0) + LEXICAL_WEIGHT * (item.lexical or 0.0))
         for item in candidates
     ]
     return _best(scored, size)
@@ -63,7 +62,7 @@ def by_rank(*ranks: int | None) -> float:
 def fuse_by_rank(candidates: Sequence[Candidate], size: int) -> list[Candidate]:
     """The ``size`` best by reciprocal ranks; an arm that did not bring a chunk adds 0."""
     scored = [
-        replace(item, fused=by_rank(item.vector_rank, item.lexical_rank)) for item in candidates
+        changed(item, fused=by_rank(item.vector_rank, item.lexical_rank)) for item in candidates
     ]
     return _best(scored, size)
 
@@ -89,7 +88,7 @@ def interleave(candidates: Sequence[Candidate], size: int) -> list[Candidate]:
             left = [item for item in candidates if item.chunk not in placed]
             placed |= {item.chunk: item for item in sorted(left, key=lambda item: item.chunk)}
     return [
-        replace(item, fused=1.0 / place)
+        changed(item, fused=1.0 / place)
         for place, item in enumerate(list(placed.values())[:size], start=1)
     ]
 

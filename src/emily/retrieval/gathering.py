@@ -18,8 +18,8 @@ from pgvector import HalfVector
 
 from emily.indexing.vectors import unpack
 from emily.retrieval.arms import all_terms, stored
-from emily.retrieval.bm25 import Statistics, TermGroup, ceiling, score, share_matched
-from emily.retrieval.candidate import Candidate, Gathered
+from emily.retrieval.bm25 import Scorer, Statistics, TermGroup, ceiling, share_matched
+from emily.retrieval.candidate import Candidate, Gathered, changed
 from emily.retrieval.chunk_table import integers
 from emily.retrieval.mirror import Mirrored
 from emily.retrieval.skipping import occurrences
@@ -135,6 +135,7 @@ def attach(
     """
     by_chunk = {row["id"]: row for row in rows}
     most = ceiling(groups, statistics) if statistics is not None else 0.0
+    scorer = None if statistics is None else Scorer(groups, statistics)
     gathered = []
     for item in candidates:
         row = by_chunk.get(item.chunk)
@@ -142,11 +143,11 @@ def attach(
             continue
         found = dict(matches.get(item.chunk, {}))
         lexical = None
-        if statistics is not None:
+        if scorer is not None:
             if kind == "lexemes":
                 lexical = share_matched(groups, found)
             else:
-                lexical = score(groups, found, row["terms"], statistics) / most if most else 0.0
+                lexical = scorer.score(found, row["terms"]) / most if most else 0.0
         facts = Gathered(
             document=row["document_id"],
             ordinal=row["ordinal"],
@@ -157,7 +158,7 @@ def attach(
             name=row["name"],
             matches=found,
         )
-        gathered.append(replace(item, vector=row["part"], lexical=lexical, gathered=facts))
+        gathered.append(changed(item, vector=row["part"], lexical=lexical, gathered=facts))
     return gathered
 
 
@@ -186,7 +187,7 @@ async def look_closely(
     )
     by_chunk = {row["id"]: row for row in rows}
     return [
-        replace(
+        changed(
             item,
             name_similarity=row["name_similarity"] or 0.0,
             gathered=replace(

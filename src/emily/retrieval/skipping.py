@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from emily.retrieval.bm25 import Statistics, TermGroup, inverse_frequency, score
+from emily.retrieval.bm25 import Scorer, Statistics, TermGroup, inverse_frequency
 from emily.retrieval.chunk_table import ChunkTable
 from emily.retrieval.postings import PostingList
 
@@ -197,8 +197,9 @@ def _exact(
         bar = np.partition(scores, len(rows) - limit)[len(rows) - limit]
         rows = rows[scores >= bar - 2 * slack]
     lengths = table.lengths[rows].tolist()
+    scorer = Scorer(groups, statistics)
     scored = sorted(
-        (-score(groups, matches, length, statistics), row)
+        (-scorer.score(matches, length), row)
         for row, matches, length in zip(
             rows.tolist(), occurrences(lists, rows), lengths, strict=True
         )
