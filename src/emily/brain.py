@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from emily.errors import EmilyError, StoreError
+from emily.errors import EmilyError, InputError, StoreError
 from emily.indexing.archive import Archive
 from emily.indexing.catalogue import Catalogue, DocumentDetail, DocumentInfo
 from emily.indexing.facts import document_facts
@@ -40,7 +40,7 @@ from emily.models.rerankers import reranker_of
 from emily.reading.walk import refuse_empty, walk
 from emily.retrieval.answer import Answer
 from emily.retrieval.filters import Filters, parse_filters
-from emily.retrieval.presets import presets
+from emily.retrieval.presets import preset_of, presets
 from emily.retrieval.reranking import Reranking
 from emily.retrieval.retriever import Retriever
 from emily.settings import Settings, load_settings, private_folder
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from emily.measure.embedder_trial import EmbedderTrial
     from emily.measure.explanation import Explanation
     from emily.measure.questions import Question, Unanswerable
+    from emily.measure.replay import Replay
     from emily.measure.trial import Archive as TrialArchive
     from emily.measure.trial import Trial
     from emily.reading.pages import Reading
@@ -371,8 +372,11 @@ class Brain:
             operators=operators,
         )
         if log:
-            given = {"limit": limit, "threshold": threshold, "filters": filters}
-            self._note(answer, "search", started, **given)
+            also = [] if isinstance(query, str) else list(query)[1:]
+            options = {"limit": limit, "threshold": threshold, "budget": budget, "also": also}
+            if not operators:
+                options["operators"] = False
+            self._note(answer, "search", started, options=options, filters=filters)
         return answer
 
     async def ask(self, document: str | int, question: str, *, limit: int | None = None) -> Answer:
@@ -388,7 +392,7 @@ class Brain:
         started = time.perf_counter()
         identity = await self._catalogue.resolve(document)
         answer = await self._retriever.ask(identity, question, limit)
-        self._note(answer, "ask", started, document=identity, limit=limit)
+        self._note(answer, "ask", started, document=identity, options={"limit": limit})
         return answer
 
     async def evaluate(
@@ -422,6 +426,39 @@ class Brain:
             presets,
             name=name,
             step=progress or _untold,
+        )
+
+    async def replay(
+        self,
+        *,
+        preset: str | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Replay:
+        """Ask the questions of the query log again, and see how searches behave; it only reads.
+
+        Args:
+            preset: to ask with; the setting ``preset`` by default.
+            progress: told what is done, how much of it, of how much.
+
+        Raises:
+            InputError: the log is empty, or there is no such preset.
+            ModelMismatch, StoreUnavailable: as in ``search``.
+        """
+        from emily.measure.replay import replay
+
+        chosen = preset_of(self.settings, preset).name
+        logged = await self.queries.recent()
+        if not logged:
+            raise InputError(
+                "The log holds no question of yours yet. It fills as you search, unless the "
+                "setting query_log is off; emily queries shows it."
+            )
+        tell = progress or _untold
+        return await replay(
+            self._laid_open().retriever,
+            logged,
+            chosen,
+            lambda done, total: tell("asked again", done, total),
         )
 
     @staticmethod

@@ -340,7 +340,9 @@ class QueryPart:
     kind: Annotated[Literal["search", "ask"], "`search`, or `ask` of one document."]
     text: Annotated[str, "The question."]
     document: Annotated[int | None, "Id of the document that it was put to."]
-    options: Annotated[dict[str, Any], "Limit, threshold and filters that were given with it."]
+    options: Annotated[
+        dict[str, Any], "What was given with it: limit, threshold, budget, wordings …"
+    ]
     preset: Annotated[str, "The preset that it ran with."]
     model: Annotated[str, "The embedder."]
     archive: Annotated[int, "Documents that the archive held."]

@@ -52,7 +52,7 @@ FEWEST_SLOTS, FEWEST_DOCUMENTS = 3, 5
 
 SEPARATION = 0.5
 """Least difference of the best and the middle candidate in log odds, in the median of the
-questions: 0.5 is odds of 1.6 to 1. The example archive has 3.1, and 0.9 at least, see docs/checks.md."""
+questions: 0.5 is odds of 1.6 to 1. Sound archives have 3 to 4 (docs/checks.md)."""
 
 FEWEST_CANDIDATES = 5
 
@@ -103,12 +103,14 @@ class StandingChecks:
         self._alerts = Alerts(database)
         self._model = model
         self._fingerprint = fingerprint
+        self._revision: int | None = None  # of the index when it was looked at
 
     async def run(self, *, whole: bool = False) -> list[Check]:
         """Judge traffic and index; an alert is raised for what fails, resolved for what passes.
 
         Args:
-            whole: look at every vector, not only at the newest.
+            whole: look at every vector, not only at the newest, and at an index that has not
+                changed since it was looked at.
 
         Raises:
             StoreError: the database cannot be asked.
@@ -151,6 +153,11 @@ class StandingChecks:
         return {row["id"]: row["name"] for row in rows}
 
     async def _index(self, *, whole: bool) -> list[Check]:
+        revision = await self._database.fetch_one("revision_number")
+        assert revision is not None
+        if not whole and revision["number"] == self._revision:
+            return []
+        self._revision = revision["number"]
         facts = await self._database.fetch_one(
             "index_faults", {"fingerprint": self._fingerprint, **self._model.parameters}
         )

@@ -36,7 +36,8 @@ class LoggedQuery:
         kind: ``search``, or ``ask`` if it was put to one document.
         text: the question.
         document_id: the document that it was put to; it may be gone by now.
-        options: what was given with it: ``limit``, ``threshold``, ``filters`` as in the trace.
+        options: what was given with it: ``limit``, ``threshold``, ``budget``, other wordings
+            (``also``), ``operators`` where they were off, ``filters`` as in the trace.
         preset: name of the preset that it ran with.
         model: the embedder.
         archive: how many documents the archive held.
@@ -143,8 +144,7 @@ def entry_of(
     milliseconds: float,
     warm: bool,
     document: int | None = None,
-    limit: int | None = None,
-    threshold: float | None = None,
+    options: Mapping[str, Any] | None = None,
     filters: Filters | None = None,
 ) -> dict[str, Any]:
     """What the log keeps of an answer: the parameters of its statement.
@@ -155,24 +155,21 @@ def entry_of(
         milliseconds: the whole search took, by the clock.
         warm: whether the process had answered a question before.
         document: that the question was put to.
-        limit: that was given with it.
-        threshold: that was given with it.
+        options: that were given with it; what is ``None`` or empty was not.
         filters: that were given with it.
     """
     trace = answer.trace
     ranked = trace.get("second_stage", {}).get("candidates", [])
     documents = {item["chunk"]: item.get("document") for item in ranked}
     probabilities = [item["probability"] for item in ranked if item["probability"] is not None]
-    given = {
-        "limit": limit,
-        "threshold": threshold,
-        "filters": filters.as_json() if filters is not None and filters.active else None,
-    }
+    given = {name: value for name, value in (options or {}).items() if value not in (None, [])}
+    if filters is not None and filters.active:
+        given["filters"] = filters.as_json()
     return {
         "kind": kind,
         "text": answer.query,
         "document_id": document,
-        "options": Jsonb({name: value for name, value in given.items() if value is not None}),
+        "options": Jsonb(given),
         "preset": trace.get("preset", {}).get("name", "default"),
         "model": trace.get("index", {}).get("model", ""),
         "archive": trace.get("index", {}).get("documents", 0),

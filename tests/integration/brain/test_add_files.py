@@ -170,7 +170,7 @@ async def test_removing_forgets_a_document_whole(brain: Brain, write: Write, row
     other = write("recipe.txt", RECIPE)
     await brain.add([path, other])
     await brain.search("canone")
-    removed = await brain.remove("lease.txt")
+    removed = (await brain.remove("lease.txt")).document
     assert removed.path == str(path)
     assert path.read_text() == LEASE, "the owner's file stays"
     for table in TABLES:

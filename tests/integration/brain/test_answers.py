@@ -333,17 +333,17 @@ async def test_two_models_are_not_mixed(open_brain: OpenBrain, write: Write, row
     old = await open_brain(WordsEmbedder("old", dimension=32))
     await old.add([write("a.txt", "La caldaia perde acqua."), write("b.txt", "Torta di mele.")])
     new = await open_brain(WordsEmbedder("new"))
-    with pytest.raises(ModelMismatch, match=r"old/1.*new/1.*emily reindex"):
+    with pytest.raises(ModelMismatch, match=r"old/1.*new/1.*emily models use"):
         await new.search("caldaia")
-    with pytest.raises(ModelMismatch, match="emily reindex"):
+    with pytest.raises(ModelMismatch, match="emily models use"):
         await new.ask("a.txt", "caldaia")
     status = await new.status()
     assert status.stale == 2
     assert "emily reindex" in " ".join(status.problems)
     seen: list[Path] = []
-    assert await new.reindex(progress=lambda item: seen.append(item.path)) == 2
+    assert (await new.reindex(progress=lambda item: seen.append(item.path))).documents == 2
     assert [path.name for path in seen] == ["a.txt", "b.txt"]
-    assert await new.reindex() == 0
+    assert (await new.reindex()).documents == 0
     answer = await new.search("caldaia")
     assert answer.results[0].document.name == "a.txt"
     assert (await new.status()).problems == ()
@@ -366,7 +366,7 @@ async def test_other_settings_are_noticed(open_brain: OpenBrain, write: Write, r
     )
     assert answer.results
     before = rows("SELECT count(*) FROM chunk")[0][0]
-    assert await other.reindex() == 1
+    assert (await other.reindex()).documents == 1
     assert rows("SELECT count(*) FROM chunk")[0][0] > 2 * before
     assert "other settings" not in " ".join((await other.search("K014")).notices)
     # Adding the file again does the same for that file.

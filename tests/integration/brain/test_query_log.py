@@ -56,6 +56,17 @@ async def test_a_question_to_one_document_is_logged_with_it(filled: Brain) -> No
     assert (await filled.queries.recent(1)) == [asked]
 
 
+async def test_all_that_a_replay_needs_is_kept(filled: Brain) -> None:
+    await filled.search(["rent", "l'affitto"], threshold=0.0, budget=100)
+    await filled.search("-rent", operators=False)
+    await filled.settle()
+    words, several = await filled.queries.recent()
+    assert several.text == "rent / l'affitto"
+    assert several.options == {"threshold": 0.0, "budget": 100, "also": ["l'affitto"]}
+    assert several.arms == {"vector": 2, "lexical": 1}
+    assert words.options == {"operators": False}
+
+
 async def test_what_is_no_question_of_the_owners_is_not_logged(filled: Brain) -> None:
     await filled.search("rent", log=False)
     with pytest.raises(InputError):
