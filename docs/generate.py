@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from typer.main import get_command
 
-from emily.cli import contract, evaluation_contract
+from emily.cli import contract, evaluation_contract, models_contract
 from emily.cli.app import app
 
 DOCS = Path(__file__).parent
@@ -49,12 +50,21 @@ def cli_page() -> str:
     group: Any = get_command(app)
     parts = [_INTRODUCTION, "## Global options\n\nThey stand before the command: "]
     parts.append("`emily --home PATH search …`\n\n" + _table(group.params))
-    for name, command in group.commands.items():
+    for name, command in commands(group):
         usage = " ".join(["emily", name, "[OPTIONS]", *map(_placeholder, _arguments(command))])
         help_text = inspect.cleandoc(command.help)
         parts.append(f"\n## emily {name}\n\n```\n{usage}\n```\n\n{help_text}\n\n")
         parts.append(_table(command.params))
     return "".join(parts)
+
+
+def commands(group: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command with its whole name, those of groups (``models list``) in their place."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{above}{name} ")
+        else:
+            yield f"{above}{name}", command
 
 
 def json_page(page: str) -> str:
@@ -101,7 +111,7 @@ def _table(parameters: list[Any]) -> str:
 def _fields() -> str:
     outputs = [
         item
-        for module in (contract, evaluation_contract)
+        for module in (contract, evaluation_contract, models_contract)
         for item in vars(module).values()
         if isinstance(item, type) and dataclasses.is_dataclass(item) and item is not contract.Output
     ]

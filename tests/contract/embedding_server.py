@@ -87,6 +87,7 @@ class EmbeddingServer:
                             {"name": "chat:8b", "details": {"families": ["llama"]}},
                         ]
                     },
+                    "/api/ps": {"models": [{"name": f"{outer.model}:latest", "size": 7_000_000}]},
                     "/v1/models": {"data": [{"id": outer.model}]},
                 }.get(self.path)
                 outer._send(self, 200 if found else 404, found or {"error": "no such page"})

@@ -9,7 +9,17 @@ from typing import Annotated
 
 import typer
 
-from emily.cli import adding, documents, evaluating, health, inspecting, noticing, searching, why
+from emily.cli import (
+    adding,
+    documents,
+    evaluating,
+    health,
+    inspecting,
+    models,
+    noticing,
+    searching,
+    why,
+)
 from emily.cli.session import Session
 
 __all__ = ["app"]
@@ -45,6 +55,7 @@ app.command("doctor")(health.doctor)
 app.command("alerts")(noticing.alerts)
 app.command("stop")(health.stop)
 app.command("eval")(evaluating.evaluate)
+app.add_typer(models.models, name="models")
 app.command("settings")(health.settings)
 app.command("version")(health.version)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from emily.reading.pages import Reading
     from emily.settings import Settings
 
-__all__ = ["AsJson", "Document", "Session", "guarded", "say_json", "session_of"]
+__all__ = ["AsJson", "Document", "Session", "fail", "guarded", "say_json", "session_of"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document (docs/json.md).")]
 Document = Annotated[
@@ -59,7 +59,12 @@ def _open_brain(settings: Settings, warm: bool) -> AbstractAsyncContextManager[B
     threading.Thread(target=_loaded, args=(embedder,), name="warm", daemon=True).start()
     from emily.brain import Brain
 
-    return Brain.open(settings, embedder=embedder, warm=True)
+    if settings.embedder == "bundled":
+        return Brain.open(settings, embedder=embedder, warm=True)
+    from emily.models.choosing import make_embedder
+
+    # Whatever gives passages their vectors, single words are the bundled encoder's.
+    return Brain.open(settings, embedder=make_embedder(settings, bundled=embedder), warm=True)
 
 
 def _loaded(embedder: UseEmbedder) -> None:
@@ -200,16 +205,16 @@ def guarded(command: Callable[_P, _T]) -> Callable[_P, _T]:
         try:
             return command(*args, **kwargs)
         except EmilyError as error:
-            _fail(type(error).__name__, str(error), as_json)
+            fail(type(error).__name__, str(error), as_json)
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
-            _fail("Interrupted", "Interrupted.", as_json)
+            fail("Interrupted", "Interrupted.", as_json)
             raise typer.Exit(INTERRUPTED) from None
         except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
         except Exception as error:  # noqa: BLE001 - the last line of defence of a program
             name = type(error).__name__
-            _fail(
+            fail(
                 name,
                 f"Unexpected error, {name}: {error}\n"
                 "Run the command again with EMILY_DEBUG=1 to see where it comes from.",
@@ -227,7 +232,8 @@ def say_json(output: Output) -> None:
     typer.echo(as_text(output, sys.stdout.encoding or "utf-8"))
 
 
-def _fail(type_name: str, message: str, as_json: bool) -> None:
+def fail(type_name: str, message: str, as_json: bool) -> None:
+    """Tell of an error on stderr, and with ``--json`` as the JSON document on stdout as well."""
     if os.environ.get("EMILY_DEBUG", "") not in ("", "0"):
         import traceback
 

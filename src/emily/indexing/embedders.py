@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from emily.errors import ModelError, SettingError
 from emily.indexing.language import LanguageDetector
@@ -33,6 +34,9 @@ __all__ = [
     "list_embedders",
     "named_embedder",
 ]
+
+
+_Counted = dict[tuple[str, str, int], Mapping[str, Any]]  # rows of documents by identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ async def list_embedders(
     """
     shares = await database.fetch("model_shares")
     total = sum(row["documents"] for row in shares)
-    counted = {(row["name"], row["profile"], row["dimension"]): row for row in shares}
+    counted: _Counted = {(row["name"], row["profile"], row["dimension"]): row for row in shares}
     chosen = chosen_embedder(settings)
     bundled = make_embedder(settings, EmbedderChoice("bundled"))
     known = bundled.identity
@@ -211,7 +215,7 @@ def _asked(embedder: Embedder) -> tuple[bool, str]:
 def _of_ollama(
     settings: Settings,
     chosen: EmbedderChoice,
-    counted: dict[tuple[str, str, int], Mapping[str, int]],
+    counted: _Counted,
 ) -> list[EmbedderInfo]:
     """Models that an Ollama server on this machine has, but for the one that is set."""
     try:
@@ -238,8 +242,8 @@ def _info(
     chosen: bool,
     reachable: bool | None,
     detail: str,
-    counted: dict[tuple[str, str, int], Mapping[str, int]],
-    row: Mapping[str, int] | None = None,
+    counted: _Counted,
+    row: Mapping[str, Any] | None = None,
 ) -> EmbedderInfo:
     """An embedder with its documents, which are then counted."""
     key = (identity.name, identity.profile, identity.dimension)

@@ -3,7 +3,7 @@
 A backend (``emily.models.encoding``) only runs a model. What can go wrong with it in silence is
 caught here: text that is cut off, vectors of NaN or of another dimension, texts mixed up within a
 batch, one text on which a whole batch fails. Single words and the cutting of chunks stay with the
-bundled encoder whatever the model of passages is (docs/decisions/0010): its words cross languages,
+bundled encoder whatever the model of passages is (docs/decisions/0011): its words cross languages,
 and a chunk does not change with the model.
 """
 
@@ -37,7 +37,7 @@ _SPECIAL_TOKENS = 4  # begin, end, and what a server adds of its own
 _LEAST_PIECE = 8
 _LEAST_CHARACTERS = 32
 # A model makes at least .66 tokens of one of the bundled encoder's (measured on text, tables and
-# commands in Italian and English, docs/decisions/0010); half leaves room for other scripts.
+# commands in Italian and English, docs/decisions/0011); half leaves room for other scripts.
 _FEWEST_TOKENS = 0.5
 _COUNTED_FROM = 64  # tokens: shorter texts say nothing about a cut
 _REMEMBERED = 4096  # texts; halving asks again for what was right

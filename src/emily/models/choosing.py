@@ -104,7 +104,7 @@ def parse_choice(text: str, settings: Settings, url: str | None = None) -> Embed
         backend, name = "sentence-transformers", str(Path(name).expanduser().absolute())
     else:
         backend = settings.embedder if settings.embedder in ("ollama", "openai") else "ollama"
-    if not name or name in known:
+    if not name or name.rstrip("/") in known:
         raise InputError(
             f"{text!r} names no embedder. Write bundled, ollama/MODEL, openai/MODEL, or "
             "sentence-transformers/FOLDER. emily models list shows which there are."

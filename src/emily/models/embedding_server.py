@@ -98,6 +98,10 @@ class EmbeddingServer:
                 self._client.close()
                 self._client = None
 
+    def memory(self) -> int | None:
+        """Bytes that the model takes in its server, where it says."""
+        return None
+
     def missing(self, detail: str) -> ModelUnavailable:
         """The error for a model that the server does not have."""
         return ModelUnavailable(

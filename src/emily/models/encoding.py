@@ -70,6 +70,10 @@ class TextEncoder(Protocol):
         """
         ...
 
+    def memory(self) -> int | None:
+        """Bytes that the model takes in its server; ``None`` where it runs here or nobody says."""
+        ...
+
     def close(self) -> None:
         """Let go of connections and memory."""
         ...

@@ -80,6 +80,22 @@ class OllamaEncoder(EmbeddingServer):
         said = "".join(f". Known fault: {fault}" for fault in faults)
         return f"{self.name}, Ollama {version}{said}"
 
+    def memory(self) -> int | None:
+        """Bytes that the model takes in the server, while it is loaded."""
+        try:
+            answer = self.get("/api/ps")
+        except ModelUnavailable:
+            return None
+        listed = answer.get("models", []) if isinstance(answer, dict) else []
+        sizes = [
+            item["size"]
+            for item in listed
+            if isinstance(item, dict)
+            and bare_name(str(item.get("name"))) == bare_name(self.model)
+            and isinstance(item.get("size"), int)
+        ]
+        return sizes[0] if sizes else None
+
     def missing(self, detail: str) -> ModelUnavailable:
         """Ollama answers 404 for a model that was not fetched."""
         return ModelUnavailable(

@@ -24,7 +24,7 @@ class EmbedderProfile:
         window: most tokens of the model's own that one text may have, prefix included.
         dimension: of its vectors; ``None`` where it must be set or asked for.
         tokens: how many tokens of its own the model may make of one of the bundled encoder's:
-            99 of 100 passages make fewer, measured, see docs/decisions/0010.
+            99 of 100 passages make fewer, measured, see docs/decisions/0011.
         languages: ``many``, or the one it was made for.
         source: where prefix, window and dimension are written.
     """

