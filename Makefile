@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test test-slow lint bench clean
+.PHONY: setup demo test test-slow test-rerank lint bench clean
 
 setup: $(STAMP)
 
@@ -28,6 +28,13 @@ test: setup lint
 
 test-slow: setup
 	$(BIN)/pytest -m slow -o timeout=1800
+
+# Rerankers that run in this process; plain "torch" brings CUDA, so name a CPU build where you can.
+TORCH ?= torch
+test-rerank: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check '$(TORCH)'
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[rerank]'
+	$(BIN)/pytest tests/unit/models/test_local_rerankers.py
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -38,6 +38,8 @@ def explained(
         yield _fusion(trace["fusion"], names)
     if "second_stage" in trace:
         yield _second_stage(trace, names)
+    if "reranking" in trace:
+        yield _reranking(trace["reranking"])
     spent = [(stage, _short(milliseconds)) for stage, milliseconds in timings_ms.items()]
     yield table(("stage", "ms"), spent, title="timings")
 
@@ -112,6 +114,17 @@ def _second_stage(trace: Mapping[str, Any], names: Mapping[int, Any]) -> Rendera
         title=f"second stage; the threshold is {cell(threshold.get('threshold'))}",
         cut="document",
     )
+
+
+def _reranking(record: Mapping[str, Any]) -> RenderableType:
+    """What a cross-encoder did; its order and its probabilities are those above."""
+    if reason := record.get("down") or record.get("skipped_because"):
+        outcome = f"not used: {reason}"
+    else:
+        outcome = "used" if record.get("probabilities") else "used for the order alone"
+    looked_at = f"{record['looked_at']} of {record['given']}"
+    row = (record["model"], looked_at, record.get("cut"), outcome)
+    return table(("model", "looked at", "passages cut", ""), [row], title="reranking")
 
 
 def _of(

@@ -71,7 +71,7 @@ async def filled(open_brain: OpenBrain, embedder: WordsEmbedder, write: Write) -
 async def lists_work(brain: Brain) -> None:
     assert {info.name for info in await brain.list()} >= {"boiler.txt", "cake.txt"}
     assert (await brain.show("boiler.txt")).pages
-    assert (await brain.remove("cake.txt")).name == "cake.txt"
+    assert (await brain.remove("cake.txt")).document.name == "cake.txt"
 
 
 async def refuse(brain: Brain, error: type[EmilyError], part: str) -> None:
@@ -285,6 +285,28 @@ async def test_vision(
     assert not check.ok
     assert check.help
     assert (await brain.search("caldaia")).results
+
+
+@pytest.mark.parametrize(
+    ("part", "url"),
+    [
+        ("reranker", "http://127.0.0.1:9"),
+        ("consent to a reranker elsewhere", "http://ranker.example.org:9"),
+    ],
+)
+async def test_reranker(open_brain: OpenBrain, write: Write, part: str, url: str) -> None:
+    brain = await open_brain(reranker="http", reranker_url=url)
+    (added,) = (await brain.add([write("note.txt", "La caldaia perde acqua.")])).files
+    assert added.outcome == "added"
+    answer = await brain.search("caldaia")
+    assert answer.results[0].score is not None
+    reads(part, answer.notices)
+    assert [(alert.name, alert.level) for alert in (await brain.status()).alerts] == [
+        ("reranker", "critical")
+    ]
+    check = next(check for check in await brain.doctor() if check.name == "reranker")
+    assert not check.ok
+    assert check.help
 
 
 async def test_password(brain: Brain, folder: Path, write: Write) -> None:

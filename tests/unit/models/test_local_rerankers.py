@@ -217,13 +217,10 @@ async def test_a_random_model_is_refused_when_it_is_loaded(models: dict[str, Pat
         assert not reranker.resident.loaded
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("SUFFIX", "<|im_end|>\n<|im_start|>assistant\n"), ("PREFIX", "yes " * 60)]
-)
-async def test_a_wrong_template_is_refused_when_it_is_loaded(
-    models: dict[str, Path], monkeypatch: pytest.MonkeyPatch, name: str, value: str
+async def test_a_suffix_that_is_cut_off_is_refused_when_it_is_loaded(
+    models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"emily.models.rerankers.qwen3.{name}", value)
+    monkeypatch.setattr("emily.models.rerankers.qwen3.SUFFIX", "<|im_end|>\n")
     with pytest.raises(ModelUnavailable, match="Its template, its suffix or its last layer"):
         await local(Qwen3Reranker, models["qwen3"]).prepare()
 

@@ -134,7 +134,11 @@ def test_batches_hold_every_pair_once_and_are_bounded(lengths: list[int]) -> Non
     [
         ({"reranker": "qwen3"}, "Qwen3Reranker", "Qwen/Qwen3-Reranker-0.6B"),
         ({"reranker": "qwen3", "reranker_model": "/m/other"}, "Qwen3Reranker", "other"),
-        ({"reranker": "cross-encoder"}, "CrossEncoderReranker", "BAAI/bge-reranker-v2-m3"),
+        (
+            {"reranker": "cross-encoder"},
+            "CrossEncoderReranker",
+            "cross-encoder/mmarco-mMiniLMv2-L12-H384-v1",
+        ),
         ({"reranker": "http"}, "ServerReranker", "at http://127.0.0.1:8080"),
         (
             {"reranker": "http", "reranker_model": "m", "reranker_url": "http://localhost:1/v1"},
