@@ -14,9 +14,8 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from emily.errors import InputError, ModelError, ModelMismatch
+from emily.errors import InputError, ModelError
 from emily.indexing.language import LanguageDetector
-from emily.models.choosing import chosen_embedder
 from emily.models.protocols import Embedder
 from emily.retrieval.answer import Answer
 from emily.retrieval.candidate import Candidate
@@ -26,11 +25,12 @@ from emily.retrieval.mirror import Mirror
 from emily.retrieval.narrowing import LeftOut
 from emily.retrieval.notices import extent
 from emily.retrieval.passages import cut_passages
-from emily.retrieval.preset_arms import documents_without_stems
-from emily.retrieval.presets import Preset, preset_of, stand_ins
+from emily.retrieval.presets import Preset, preset_of
 from emily.retrieval.query import Query, expand, parse
+from emily.retrieval.readiness import Readiness
 from emily.retrieval.rendering import render
 from emily.retrieval.reranking import Reranking
+from emily.retrieval.scope import filtered
 from emily.retrieval.several import MOST_QUESTIONS, join, joined_records
 from emily.retrieval.stages import ranking_stages, showing_stages
 from emily.retrieval.trace import Trace, candidate_record, query_record, terms_record
@@ -73,11 +73,10 @@ class Retriever:
         self._database = database
         self._embedder = embedder
         self._settings = settings
-        self._fingerprint = fingerprint
+        self._readiness = Readiness(database, embedder.identity, settings, fingerprint)
         self._languages = languages
         self._vocabulary = Vocabulary(database, embedder.words_identity)
         self._understanding = Understanding(embedder)
-        self._facts: dict[str, Any] | None = None  # of the index, at the revision it names
         self._mirror = Mirror(
             database,
             embedder.identity.dimension,
@@ -173,18 +172,14 @@ class Retriever:
     async def _answered(
         self, texts: Sequence[str], preset: Preset, limits: Limits, *, operators: bool
     ) -> Answer:
-        trace, notices = Trace(), []
+        trace, notices = Trace(), list[str]()
         with trace.stage("preset") as record:
             record |= preset.as_json()
-        documents, stale, revision = await self._check_index(trace)
-        if stale:
-            notices.append(
-                f"{stale} of {documents} documents were indexed with other settings. "
-                "Bring them up to date with: emily reindex"
-            )
-        await self._check_preset(preset, documents, notices)
+        documents, revision = await self._readiness.of_index(trace, notices)
+        reranker = None if self._reranking is None else self._reranking.name
+        await self._readiness.for_preset(preset, documents, reranker, notices)
         if limits.filters.active:
-            limits = await self._filtered(limits, trace, notices)
+            limits = await filtered(self._database, limits, trace, notices)
         with trace.stage("query") as record:
             queries = [self._parsed(text, operators=operators) for text in texts]
             record |= query_record(queries[0])
@@ -270,85 +265,6 @@ class Retriever:
             record["name"] = "best of the questions"
             record["candidates"] = [candidate_record(item) for item in best]
         return best
-
-    async def _check_preset(self, preset: Preset, documents: int, notices: list[str]) -> None:
-        """Refuse a preset that the index does not serve; tell of what stands in for its models."""
-        if preset.needs_stems and documents:
-            missing = await documents_without_stems(self._database)
-            help_ = (
-                f'Write index_for = ["{preset.name}"] into {self._settings.home}/settings.toml, '
-                "then run: emily reindex"
-            )
-            if missing == documents:
-                raise InputError(
-                    f"The index holds no stems, which the preset {preset.name} looks in. {help_}"
-                )
-            if missing:
-                notices.append(
-                    f"{missing} of {documents} documents are not indexed for the preset "
-                    f"{preset.name} and are found in part or not at all. {help_}"
-                )
-        notices += stand_ins(
-            preset,
-            self._embedder.identity.name,
-            None if self._reranking is None else self._reranking.name,
-        )
-
-    async def _filtered(self, limits: Limits, trace: Trace, notices: list[str]) -> Limits:
-        """The limits with the documents that the filters leave; what has no date is told of."""
-        with trace.stage("filters") as record:
-            rows = await self._database.fetch("matching_documents", limits.filters.parameters)
-            undated = sum(not row["has_date"] for row in rows) if limits.filters.dated else 0
-            found = tuple(
-                row["id"]
-                for row in rows
-                if (row["has_date"] or not limits.filters.dated)
-                and row["id"] not in limits.filters.without
-            )
-            record |= {**limits.filters.as_json(), "documents": len(found), "undated": undated}
-        if undated:
-            what = (
-                "document has no known date and is"
-                if undated == 1
-                else ("documents have no known date and are")
-            )
-            notices.append(f"{undated:,} {what} left out by --from and --to.")
-        if not found:
-            notices.append(
-                "No document meets the filters, so nothing was looked in: "
-                + ", ".join(
-                    f"--{name} {', '.join(value) if isinstance(value, list) else value}"
-                    for name, value in limits.filters.as_json().items()
-                )
-                + ". emily list shows date, type, language and path of each."
-            )
-        return replace(limits, documents=found)
-
-    async def _check_index(self, trace: Trace) -> tuple[int, int, int]:
-        """Documents, stale documents and revision; refuses an index of another model."""
-        model = self._embedder.identity
-        with trace.stage("index") as record:
-            now = await self._database.fetch_one("revision_number")
-            row = self._facts
-            if row is None or now is None or row["revision"] != now["number"]:
-                row = await self._database.fetch_one(
-                    "search_facts",
-                    {
-                        "fingerprint": self._fingerprint,
-                        **model.parameters,
-                    },
-                )
-            assert row is not None
-            self._facts = row
-            record |= {"documents": row["documents"], "stale": row["stale"], "model": str(model)}
-        if row["other_models"]:
-            raise ModelMismatch(
-                f"The index holds vectors of {row['other_models']}, and the embedder is now "
-                f"{model.name}/{model.profile}. Two models cannot be compared. "
-                "Embed the archive with it, while the other still answers: "
-                f"emily models use {chosen_embedder(self._settings)}"
-            )
-        return row["documents"], row["stale"], row["revision"]
 
     async def _understand(
         self, inquiries: Sequence[Inquiry], revision: int, trace: Trace, notices: list[str]

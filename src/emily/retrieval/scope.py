@@ -1,0 +1,42 @@
+"""The scope of a search: the documents that its filters leave."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from emily.retrieval.inquiry import Limits
+from emily.retrieval.trace import Trace
+from emily.store import Database
+
+__all__ = ["filtered"]
+
+
+async def filtered(database: Database, limits: Limits, trace: Trace, notices: list[str]) -> Limits:
+    """The limits with the documents that the filters leave; what has no date is told of."""
+    with trace.stage("filters") as record:
+        rows = await database.fetch("matching_documents", limits.filters.parameters)
+        undated = sum(not row["has_date"] for row in rows) if limits.filters.dated else 0
+        found = tuple(
+            row["id"]
+            for row in rows
+            if (row["has_date"] or not limits.filters.dated)
+            and row["id"] not in limits.filters.without
+        )
+        record |= {**limits.filters.as_json(), "documents": len(found), "undated": undated}
+    if undated:
+        what = (
+            "document has no known date and is"
+            if undated == 1
+            else ("documents have no known date and are")
+        )
+        notices.append(f"{undated:,} {what} left out by --from and --to.")
+    if not found:
+        notices.append(
+            "No document meets the filters, so nothing was looked in: "
+            + ", ".join(
+                f"--{name} {', '.join(value) if isinstance(value, list) else value}"
+                for name, value in limits.filters.as_json().items()
+            )
+            + ". emily list shows date, type, language and path of each."
+        )
+    return replace(limits, documents=found)
