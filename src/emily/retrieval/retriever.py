@@ -262,7 +262,7 @@ class Retriever:
             notices += [notice for notice in item.notices if notice not in notices]
         with trace.stage("second_stage") as record:
             best = join(rankings, max(item.limits.pool for item in inquiries))
-            record["name"] = "best of the questions"
+            record["name"] = "mean of the questions"
             record["candidates"] = [candidate_record(item) for item in best]
         return best
 

@@ -17,26 +17,37 @@ MOST_QUESTIONS = 8
 def join(rankings: Sequence[Sequence[Candidate]], size: int) -> list[Candidate]:
     """The ``size`` best of several rankings of the same archive; a chunk stands once.
 
-    A chunk keeps the scores of the wording that it answers best: where one wording finds it
-    and another does not, the one that does is right (docs/decisions/0010). Equals stay in the
-    order of their chunks.
+    The order is the mean of a chunk's orders (docs/decisions/0010). A question that did not bring
+    it counts with the lowest order that it gave: the chunk is at best as good. All else that is
+    known of a chunk is kept from the question that it answers best, and so is its probability.
+    Equals stay in the order of their chunks.
 
     Args:
-        rankings: ordered candidates, one list a question.
+        rankings: ordered candidates, one list a question; one that found nothing has no say.
         size: most candidates.
     """
+    found = [ranking for ranking in rankings if ranking]
+    floors = [min(item.order or 0.0 for item in ranking) for ranking in found]
+    orders = [{item.chunk: item.order or 0.0 for item in ranking} for ranking in found]
     best: dict[int, Candidate] = {}
-    for ranking in rankings:
+    likely: dict[int, float] = {}
+    for ranking in found:
         for item in ranking:
             known = best.get(item.chunk)
             if known is None or (item.order or 0.0) > (known.order or 0.0):
-                likely = max((known and known.probability) or 0.0, item.probability or 0.0)
-                best[item.chunk] = replace(
-                    item, probability=None if item.probability is None else likely
-                )
-            elif item.probability is not None and item.probability > (known.probability or 0.0):
-                best[item.chunk] = replace(known, probability=item.probability)
-    return sorted(best.values(), key=lambda item: (-(item.order or 0.0), item.chunk))[:size]
+                best[item.chunk] = item
+            if item.probability is not None:
+                likely[item.chunk] = max(item.probability, likely.get(item.chunk, 0.0))
+    joined = [
+        replace(
+            item,
+            order=sum(own.get(chunk, floor) for own, floor in zip(orders, floors, strict=True))
+            / len(found),
+            probability=likely.get(chunk),
+        )
+        for chunk, item in best.items()
+    ]
+    return sorted(joined, key=lambda item: (-(item.order or 0.0), item.chunk))[:size]
 
 
 def joined_records(traces: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
