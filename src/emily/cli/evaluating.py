@@ -119,6 +119,13 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
+    real: Annotated[
+        bool,
+        typer.Option(
+            "--real",
+            help="Ask the questions of your log again (emily queries), whose answers nobody knows.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure how well the archive is searched, stage by stage.
@@ -134,6 +141,15 @@ def evaluate(
     given = [name for name, value in about_sets.items() if value]
     if folder is None and given:
         raise InputError(f"{given[0]} is about a public set. Name its folder with --set DIR.")
+    if real:
+        others = {
+            "FILE": questions, "--set": folder, "--compare": compared, "--sample": sample,
+        }  # fmt: skip
+        beside = [name for name, value in others.items() if value]
+        if beside:
+            raise InputError(f"--real asks the questions of your log; leave out {beside[0]}.")
+        _replay(session, preset, as_json)
+        return
     if folder is not None and questions is not None:
         raise InputError(
             f"A set brings its own questions, and {questions} was named as well. Leave one out."
@@ -242,6 +258,19 @@ def _own(
         ),
         warm=True,
     )
+
+
+def _replay(session: Session, preset: str | None, as_json: bool) -> None:
+    with shown_steps() as progress:
+        found = session.run(lambda brain: brain.replay(preset=preset, progress=progress), warm=True)
+    if as_json:
+        from emily.cli.evaluation_contract import replay_output
+
+        say_json(replay_output(found))
+    else:
+        from emily.cli.evaluation_tables import print_replay
+
+        print_replay(found)
 
 
 def _presets(compared: tuple[str, str]) -> tuple[str | None, ...]:

@@ -13,13 +13,16 @@ from emily.cli.contract import Output
 if TYPE_CHECKING:
     from emily.measure.comparison import Comparison
     from emily.measure.evaluation import Absence, Evaluation, Outcome, Scores
+    from emily.measure.replay import Behaviour, Replay
     from emily.measure.trial import Trial
 
 __all__ = [
     "CompareOutput",
     "EvalOutput",
+    "ReplayOutput",
     "compare_output",
     "eval_output",
+    "replay_output",
 ]
 
 
@@ -191,6 +194,47 @@ class CompareOutput(Output):
     notices: Annotated[list[str], "What is to be known beside the figures."]
 
 
+@dataclass(frozen=True, kw_only=True)
+class BehaviourPart:
+    """How some searches behave."""
+
+    questions: Annotated[int, "How many."]
+    empty: Annotated[float | None, "Share that shows nothing."]
+    was_empty: Annotated[float | None, "Share that showed nothing when it was asked."]
+    empty_arms: Annotated[dict[str, float], "Share that each arm brought nothing to."]
+    documents: Annotated[float | None, "Mean number of distinct documents, where there are any."]
+    slots: Annotated[float | None, "Mean number of chunks chosen of each document shown."]
+    single_document: Annotated[float | None, "Share that shows one document alone."]
+    one_took_all: Annotated[float | None, "Share that chose several chunks, all of one document."]
+    probability: Annotated[float | None, "Median of the best probability."]
+    milliseconds: Annotated[float | None, "Median of the time of a search."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayedPart:
+    """A question of the log, asked again."""
+
+    id: Annotated[int, "Id of its latest entry, as `emily queries` shows it."]
+    text: Annotated[str, "The question."]
+    times: Annotated[int, "How often the log holds it, with the same options."]
+    was_empty: Annotated[bool, "Whether it showed nothing when it was asked."]
+    is_empty: Annotated[bool, "Whether it shows nothing now."]
+    slots: Annotated[list[int], "Chunks chosen of each document shown."]
+    probability: Annotated[float, "The best probability of all candidates."]
+    empty_arms: Annotated[list[str], "Arms that brought nothing."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayOutput(Output):
+    """`emily eval --real`."""
+
+    preset: Annotated[str, "The preset that they were asked with."]
+    left_out: Annotated[int, "Questions that were put to one document and not asked again."]
+    behaviour: Annotated[BehaviourPart, "Of all questions."]
+    lengths: Annotated[dict[str, BehaviourPart], "Of questions by their number of words."]
+    questions: Annotated[list[ReplayedPart], "Every question once, the latest first."]
+
+
 def eval_output(trial: Trial) -> EvalOutput:
     """A run of questions."""
     found = trial.evaluation
@@ -256,6 +300,44 @@ def compare_output(found: Comparison) -> CompareOutput:
             for item in found.changes
         ],
         notices=list(found.notices),
+    )
+
+
+def replay_output(found: Replay) -> ReplayOutput:
+    """The log, asked again."""
+    return ReplayOutput(
+        preset=found.preset,
+        left_out=found.left_out,
+        behaviour=_behaviour(found.behaviour()),
+        lengths={length: _behaviour(found.behaviour(length)) for length in found.lengths()},
+        questions=[
+            ReplayedPart(
+                id=item.id,
+                text=item.text,
+                times=item.times,
+                was_empty=item.was_empty,
+                is_empty=item.is_empty,
+                slots=list(item.outcome.slots),
+                probability=item.outcome.probability,
+                empty_arms=list(item.outcome.empty_arms),
+            )
+            for item in found.questions
+        ],
+    )
+
+
+def _behaviour(found: Behaviour) -> BehaviourPart:
+    return BehaviourPart(
+        questions=found.questions,
+        empty=_number(found.empty),
+        was_empty=_number(found.was_empty),
+        empty_arms=found.empty_arms,
+        documents=_number(found.documents),
+        slots=_number(found.slots),
+        single_document=_number(found.single_document),
+        one_took_all=_number(found.one_took_all),
+        probability=_number(found.probability),
+        milliseconds=_number(round(found.milliseconds, 3)),
     )
 
 

@@ -13,9 +13,10 @@ from emily.cli.printing import output, table
 if TYPE_CHECKING:
     from emily.measure.comparison import Change, Comparison
     from emily.measure.evaluation import Evaluation, Outcome, Scores
+    from emily.measure.replay import Replay
     from emily.measure.trial import Subject, Trial
 
-__all__ = ["print_comparison", "print_trial"]
+__all__ = ["print_comparison", "print_replay", "print_trial"]
 
 _LISTED = 20  # questions; --json has them all
 
@@ -73,6 +74,48 @@ def print_comparison(found: Comparison) -> None:
     _print_changes(found.changes)
     for notice in found.notices:
         console.print(f"Notice: {one_line(notice)}")
+
+
+def print_replay(found: Replay) -> None:
+    """Print how the owner's questions behave when they are asked again."""
+    console = output()
+    rows = []
+    for label, length in (("all", None), *((length, length) for length in found.lengths())):
+        item = found.behaviour(length)
+        arms = ", ".join(
+            f"{name.removesuffix('_arm')} {share:.1%}" for name, share in item.empty_arms.items()
+        )
+        rows.append(
+            (
+                label,
+                item.questions,
+                f"{item.empty:.1%}",
+                f"{item.was_empty:.1%}",
+                arms,
+                _share(item.documents),
+                _share(item.slots),
+                f"{item.one_took_all:.1%}",
+                f"{item.milliseconds:.0f} ms",
+            )
+        )
+    columns = (
+        "questions", "", "empty", "then", "empty arms", "documents", "slots each", "one took all",
+        "time",
+    )  # fmt: skip
+    console.print(table(columns, rows, title=f"Your own questions, preset {found.preset}"))
+    now_empty = [item for item in found.questions if item.is_empty]
+    if now_empty:
+        listed = [
+            (item.id, item.text, "empty" if item.was_empty else "found something")
+            for item in now_empty[:_LISTED]
+        ]
+        console.print()
+        console.print(
+            table(("id", "question", "when asked"), listed, title="Nothing found", cut="question")
+        )
+        _print_more(len(now_empty) - len(listed))
+    if found.left_out:
+        console.print(f"{found.left_out} questions to one document were not asked again.")
 
 
 def _described(subject: Subject) -> str:
