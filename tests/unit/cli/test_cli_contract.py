@@ -306,6 +306,73 @@ def test_queries(terminal: Terminal) -> None:
     }
 
 
+def test_why(terminal: Terminal) -> None:
+    found = terminal.json("why", "rent of the flat", "--doc", "2", "--quote", "cake")
+    assert terminal.brain.asked == [("why", "rent of the flat", "2", "cake", None)]
+    assert found == {
+        "schema_version": 1,
+        "question": "rent of the flat",
+        "document": 2,
+        "name": "torta.md",
+        "found": False,
+        "rank": None,
+        "lost_by": "fusion",
+        "verdict": "torta.md is not found: it stays outside the pool that goes to the second "
+        "stage.",
+        "reasons": ["The question is in en and the document in it."],
+        "terms": [
+            {"surface": "rent", "held": "itself", "times": 2, "neighbours": []},
+            {"surface": "flat", "held": "neighbours", "times": 0, "neighbours": ["casa", "piano"]},
+            {"surface": "lake", "held": "not at all", "times": 0, "neighbours": []},
+        ],
+        "stages": [
+            {
+                "stage": "vector_arm",
+                "rank": 3,
+                "score": 0.25,
+                "size": 20,
+                "kept": True,
+                "sentence": "The vector arm has it at 3 with 0.250.",
+            },
+            {
+                "stage": "fusion",
+                "rank": 21,
+                "score": 0.2,
+                "size": 20,
+                "kept": False,
+                "sentence": "The fusion has it at 21 of 30.",
+            },
+            {
+                "stage": "second_stage",
+                "rank": None,
+                "score": None,
+                "size": None,
+                "kept": None,
+                "sentence": "The second stage did not see it.",
+            },
+        ],
+        "evidence": {"part": 0.25, "coverage": 0.5},
+        "above": [{"document": 1, "name": "lease.pdf", "rank": 1, "score": 0.7}],
+        "cure": {
+            "settings": {"pool_size": 21},
+            "verified": True,
+            "rank": 2,
+            "sentence": "With pool_size >= 21 it is shown, at 2.",
+        },
+        "quote": {
+            "found": True,
+            "start": 4,
+            "end": 9,
+            "pages": [1],
+            "chunks": [0, 1],
+            "cut": True,
+            "shown": False,
+            "sentence": "The words are cut.",
+        },
+        "notices": ["1 of 2 documents were indexed with other settings."],
+    }
+
+
 def test_pins(terminal: Terminal) -> None:
     pin = {
         "id": 4,

@@ -1,4 +1,4 @@
-"""``alerts``, ``queries``, ``pin`` and ``pins`` as people read them."""
+"""``why``, ``alerts``, ``queries``, ``pin`` and ``pins`` as people read them."""
 
 from __future__ import annotations
 
@@ -77,3 +77,27 @@ def test_notices_of_a_change_are_printed(terminal: Terminal) -> None:
     notice = "Notice: The pinned question 'rent' no longer finds lease.pdf."
     assert notice in terminal.run("reindex").stdout.splitlines()
     assert notice in terminal.run("remove", "1", "--yes").stdout.splitlines()
+
+
+def test_why_says_what_became_of_a_document(terminal: Terminal) -> None:
+    lines = terminal.run(
+        "why", "rent of the flat", "--doc", "2", "--lang", "it"
+    ).stdout.splitlines()
+    assert terminal.brain.filters.languages == ("it",)
+    assert lines[0] == terminal.brain.explanation.verdict
+    assert lines[1] == "- The question is in en and the document in it."
+    cells = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in lines]
+    assert ["rent", "2 times"] in cells
+    assert ["flat", "only as casa, piano"] in cells
+    assert ["lake", "not at all"] in cells
+    assert ["fusion", "21", "0.2", "20", "lost"] in cells
+    assert ["vector_arm", "3", "0.25", "20", "kept"] in cells
+    assert ["second_stage"] in cells
+    assert "- The fusion has it at 21 of 30." in lines
+    assert ["1", "1", "lease.pdf", "0.7"] in cells
+    assert "Evidence of its best chunk: part 0.25, coverage 0.5" in lines
+    assert lines[-3:] == [
+        "Quote: The words are cut.",
+        "What would help: With pool_size >= 21 it is shown, at 2.",
+        "Notice: 1 of 2 documents were indexed with other settings.",
+    ]
