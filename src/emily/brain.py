@@ -796,9 +796,9 @@ def _untold(what: str, done: int, total: int) -> None:
 
 
 def _embedder(settings: Settings) -> Embedder:
-    from emily.models.choosing import make_embedder
+    from emily.models.choosing import embedder_of
 
-    return make_embedder(settings)
+    return embedder_of(settings)
 
 
 def _reader(settings: Settings) -> Reader:

@@ -61,10 +61,10 @@ def _open_brain(settings: Settings, warm: bool) -> AbstractAsyncContextManager[B
 
     if settings.embedder == "bundled":
         return Brain.open(settings, embedder=embedder, warm=True)
-    from emily.models.choosing import make_embedder
+    from emily.models.choosing import embedder_of
 
     # Whatever gives passages their vectors, single words are the bundled encoder's.
-    return Brain.open(settings, embedder=make_embedder(settings, bundled=embedder), warm=True)
+    return Brain.open(settings, embedder=embedder_of(settings, bundled=embedder), warm=True)
 
 
 def _loaded(embedder: UseEmbedder) -> None:

@@ -205,7 +205,10 @@ def examined(embedder: Embedder) -> str:
 def _asked(embedder: Embedder) -> tuple[bool, str]:
     """Whether what runs the embedder answers, and what."""
     if not isinstance(embedder, BackedEmbedder):
-        return True, ""
+        try:
+            return True, examined(embedder)
+        except ModelError as error:
+            return False, str(error)
     try:
         return True, embedder.encoder.describe()
     except ModelError as error:

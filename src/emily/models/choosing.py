@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, get_args
 
 from emily.errors import InputError, ModelUnavailable, SettingError
 from emily.models.profiles import profile_of
+from emily.models.protocols import ModelIdentity
 from emily.models.use import UseEmbedder
 from emily.settings import EmbedderBackend
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from emily.models.ollama import OllamaEncoder
     from emily.models.openai_compatible import OpenAiEncoder
-    from emily.models.protocols import Embedder
+    from emily.models.protocols import Embedder, Matrix, PartVectors
     from emily.models.sentence_transformer import SentenceTransformerEncoder
     from emily.settings import Settings
 
@@ -25,6 +29,7 @@ __all__ = [
     "EmbedderChoice",
     "chosen_embedder",
     "completed",
+    "embedder_of",
     "make_embedder",
     "parse_choice",
     "served_models",
@@ -152,6 +157,50 @@ def make_embedder(
     local = chosen.backend == "sentence-transformers"
     name = folder_name(Path(chosen.model)) if local else chosen.model
     return BackedEmbedder(encoder, name, profile, words)
+
+
+def embedder_of(settings: Settings, bundled: Embedder | None = None) -> Embedder:
+    """The embedder that the settings name; where they do not suffice, one that says so when used.
+
+    So a home whose settings are half written can still be opened, listed and mended.
+    """
+    try:
+        return make_embedder(settings, bundled=bundled)
+    except SettingError as error:
+        words = bundled or UseEmbedder(threads=settings.threads, cache=settings.home / "cache")
+        return _UnsetEmbedder(str(chosen_embedder(settings)), str(error), words)
+
+
+class _UnsetEmbedder:
+    """Stands for an embedder that the settings do not describe wholly."""
+
+    def __init__(self, name: str, reason: str, words: Embedder) -> None:
+        self.identity = ModelIdentity(name, "unset", 1)
+        self.words_identity = words.words_identity
+        self.max_tokens = words.max_tokens
+        self.reserved = words.reserved
+        self._reason = reason
+        self._words = words
+
+    def count(self, text: str) -> int:
+        """Tokens of the bundled encoder."""
+        return self._words.count(text)
+
+    def embed_words(self, words: Sequence[str]) -> Matrix:
+        """Vectors of words, by the bundled encoder."""
+        return self._words.embed_words(words)
+
+    def rarity(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """How rare words are, by the bundled encoder."""
+        return self._words.rarity(words)
+
+    def embed_queries(self, queries: Sequence[str]) -> Matrix:  # noqa: ARG002
+        """Always refuses, with what the settings lack."""
+        raise ModelUnavailable(self._reason)
+
+    def embed_parts(self, parts: Sequence[Sequence[str]]) -> list[PartVectors]:  # noqa: ARG002
+        """Always refuses, with what the settings lack."""
+        raise ModelUnavailable(self._reason)
 
 
 def completed(settings: Settings, choice: EmbedderChoice) -> EmbedderChoice:

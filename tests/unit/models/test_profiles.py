@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from tests.fakes import WordsEmbedder, bundled_embedder
 
-from emily.errors import InputError, SettingError
+from emily.errors import InputError, ModelUnavailable, SettingError
+from emily.models import Embedder
 from emily.models.backed import BackedEmbedder
-from emily.models.choosing import EmbedderChoice, make_embedder, parse_choice
+from emily.models.choosing import EmbedderChoice, embedder_of, make_embedder, parse_choice
 from emily.models.encoding import Encoded
 from emily.models.profiles import PROFILES, UNKNOWN, EmbedderProfile, bare_name, profile_of
 from emily.settings import load_settings
@@ -141,6 +142,18 @@ def test_settings_that_are_not_enough_are_told(
 ) -> None:
     with pytest.raises(SettingError, match=said):
         make_embedder(load_settings(home, **values))
+
+
+def test_a_home_with_half_written_settings_can_be_opened_and_says_what_is_missing(
+    home: Path,
+) -> None:
+    settings = load_settings(home, embedder="ollama", embedder_model="x")
+    embedder = embedder_of(settings, bundled=bundled_embedder())
+    assert isinstance(embedder, Embedder)
+    assert embedder.count("two words") == bundled_embedder().count("two words")
+    for use in (embedder.embed_queries, lambda texts: embedder.embed_parts([texts])):
+        with pytest.raises(ModelUnavailable, match="emily models use ollama/x"):
+            use(["x"])
 
 
 def test_the_settings_make_the_embedder(home: Path) -> None:
