@@ -35,12 +35,14 @@ class PostingList:
         frequencies: ``(n,)``, how often the term stands in each.
         gains: ``(n,)``, what BM25 makes of that before the term's rarity.
         most: the greatest of the gains; 0 if there are none.
+        documents: how many documents they are of.
     """
 
     rows: NDArray[np.int32]
     frequencies: NDArray[np.int16]
     gains: NDArray[np.float32]
     most: float
+    documents: int = 0
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -157,7 +159,8 @@ class Postings:
             damping = np.float32(K1) * (np.float32(1 - B) + np.float32(B) * length)
             gains = (frequencies * np.float32(K1 + 1) / (frequencies + damping)).astype(np.float32)
             most = float(gains.max(initial=0.0))
-            known.listed = PostingList(rows, frequencies, gains, most)
+            documents = len(np.unique(table.documents[rows]))
+            known.listed = PostingList(rows, frequencies, gains, most, documents)
             known.revision = table.revision
             self._held += len(rows)
         return known.listed

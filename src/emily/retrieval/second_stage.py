@@ -17,16 +17,12 @@ from numpy.typing import NDArray
 from emily.indexing.prepare import name_terms
 from emily.indexing.terms import analyse, prefix
 from emily.retrieval.candidate import Candidate, Evidence
-from emily.retrieval.fusion import LEXICAL_WEIGHT
 from emily.retrieval.gate import FIGURE_RARITY, Gate, coverage
+from emily.retrieval.order import Order, Signals, load_order
 from emily.retrieval.query import Meaning, Query
 from emily.retrieval.vocabulary import Affinity
 
-__all__ = ["NAME_WEIGHT", "OTHER_LANGUAGE_BONUS", "order_by_words", "second_stage"]
-
-# Chosen on the development sets, see docs/decisions/0003; both are worth about .01 there.
-NAME_WEIGHT = 0.15
-OTHER_LANGUAGE_BONUS = 0.05  # the embedder leans towards the query's own language
+__all__ = ["order_by_words", "second_stage"]
 
 
 def second_stage(
@@ -36,6 +32,7 @@ def second_stage(
     affinity: Affinity,
     gate: Gate,
     languages: tuple[str, ...],
+    order: Order | None = None,
 ) -> list[Candidate]:
     """Score a pool by meaning and words; best first.
 
@@ -46,7 +43,9 @@ def second_stage(
         affinity: its words against the vocabulary.
         gate: turns evidence into a probability.
         languages: of the archive.
+        order: weighs the signals; the one that comes with Emily by default.
     """
+    order = order or load_order()
     own_terms = [prefix(word) for word in query.words]
     rarity = np.append(meaning.rarity, np.full(len(query.figures), FIGURE_RARITY, np.float32))
     scored = []
@@ -69,18 +68,22 @@ def second_stage(
             figures=float(figures.mean()) if len(figures) else 1.0,
         )
         foreign = None not in (query.language, facts.language) and query.language != facts.language
-        order = (
-            0.5 * (evidence.part + evidence.sentence)
-            + LEXICAL_WEIGHT * (item.lexical or 0.0)
-            + NAME_WEIGHT * item.name_similarity
-            + OTHER_LANGUAGE_BONUS * foreign
+        lexical = item.lexical or 0.0
+        signals = Signals(
+            part=evidence.part,
+            sentence=evidence.sentence,
+            lexical=lexical,
+            document=lexical if item.document_lexical is None else item.document_lexical,
+            coverage=evidence.coverage,
+            name=item.name_similarity,
+            other_language=float(foreign),
         )
         scored.append(
             replace(
                 item,
                 evidence=evidence,
                 best_sentence=nearest,
-                order=order,
+                order=order.score(signals),
                 probability=gate.probability(evidence),
             )
         )

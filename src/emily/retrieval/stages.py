@@ -24,6 +24,7 @@ from emily.retrieval.fusion import Fuse, fuse_by_rank, fuse_by_score, interleave
 from emily.retrieval.gate import load_gate
 from emily.retrieval.gathering import gather, look_closely
 from emily.retrieval.inquiry import Inquiry, Stage
+from emily.retrieval.languages import lift_other_language
 from emily.retrieval.narrowing import chunks_with, nearest_of, without, words_of
 from emily.retrieval.preset_arms import document_arm, fused_ranking, stem_arm, whole_arm
 from emily.retrieval.presets import Preset, SecondStageName, SelectionName
@@ -35,6 +36,7 @@ from emily.retrieval.selection import (
     relative_threshold,
 )
 from emily.retrieval.trace import candidate_record, ranking_record
+from emily.retrieval.whole_documents import score_documents
 from emily.settings import Fusion
 
 __all__ = ["FUSIONS", "SECOND_STAGES", "SELECTIONS", "ranking_stages", "showing_stages"]
@@ -45,7 +47,10 @@ _log = logging.getLogger("emily.retrieval")
 def ranking_stages(preset: Preset) -> tuple[Stage, ...]:
     """The stages that find and rank candidates, in the order they run."""
     second = second_stage_of(preset.second_stage)
-    stages = (phrases_stage, arms_stage, gather_stage, fusion_stage, details_stage, second)
+    stages: tuple[Stage, ...] = (phrases_stage, arms_stage, gather_stage, fusion_stage)
+    if preset.second_stage == "evidence":
+        stages += (documents_stage,)
+    stages += (details_stage, second)
     # A preset that reports signals has no stage that orders.
     return stages if preset.second_stage == "signals" else (*stages, reranking_stage)
 
@@ -247,6 +252,14 @@ async def fusion_stage(inquiry: Inquiry, candidates: Sequence[Candidate]) -> lis
     return pool
 
 
+async def documents_stage(inquiry: Inquiry, pool: Sequence[Candidate]) -> list[Candidate]:
+    """The evidence of the whole document, for each candidate of the pool."""
+    with inquiry.trace.stage("documents"):
+        if inquiry.statistics is None:
+            return list(pool)
+        return await score_documents(inquiry.database, pool, inquiry.groups, inquiry.mirrored)
+
+
 async def details_stage(inquiry: Inquiry, pool: Sequence[Candidate]) -> list[Candidate]:
     """What the second stage looks at, for the pool alone: sentences, words, descriptions."""
     with inquiry.trace.stage("details"):
@@ -272,9 +285,14 @@ async def by_evidence(inquiry: Inquiry, pool: Sequence[Candidate]) -> list[Candi
     if inquiry.statistics is None:
         # Without its arm no figure can be looked for, so none counts as missing.
         query = replace(query, figures=())
-    return second_stage(
+    ranked = second_stage(
         pool, query, inquiry.meaning, inquiry.affinity, load_gate(), inquiry.languages
     )
+    if inquiry.preset.second_stage != "evidence":
+        return ranked  # where this stands in for what another preset describes
+    with inquiry.trace.stage("other_language") as record:
+        ranked, record["lifted"] = lift_other_language(ranked, query.language)
+    return ranked
 
 
 async def by_words(_: Inquiry, pool: Sequence[Candidate]) -> list[Candidate]:

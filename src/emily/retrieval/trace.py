@@ -76,6 +76,7 @@ def candidate_record(item: Candidate) -> dict[str, Any]:
         "vector_rank": item.vector_rank,
         "lexical": _rounded(item.lexical),
         "lexical_rank": item.lexical_rank,
+        "document_lexical": _rounded(item.document_lexical),
         "fused": _rounded(item.fused),
         "order": _rounded(item.order),
         "probability": _rounded(item.probability),

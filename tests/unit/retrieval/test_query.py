@@ -103,7 +103,7 @@ def test_neighbours_join_the_group_of_their_word() -> None:
     near = groups["schermo"].members
     assert [member.term for member in near] == ["scher", "scree"]
     assert near[1].surface == "screen"
-    assert near[1].weight == pytest.approx(0.8 * 0.9)
+    assert near[1].weight == pytest.approx(1.1 * 0.9**2)
     assert len(groups["rotto"].members) == 1
     assert len(groups["12"].members) == 1
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from emily.indexing.terms import prefix
 from emily.retrieval.vocabulary import (
+    COVERING_WEIGHT,
     MOST_OTHER,
     MOST_SAME,
     OTHER_LANGUAGE_COSINE,
@@ -44,7 +45,7 @@ def test_near_words_of_other_languages_nearest_first() -> None:
     )
     near = find_neighbours(found, 0, "scher", "it")
     assert [item.surface for item in near] == ["screen", "display"]
-    assert near[0].weight == pytest.approx(0.9 * OTHER_LANGUAGE_WEIGHT, rel=1e-3)
+    assert near[0].weight == pytest.approx(0.9**2 * OTHER_LANGUAGE_WEIGHT, rel=1e-3)
     assert near[0].language == "en"
 
 
@@ -78,13 +79,22 @@ def test_no_more_than_so_many() -> None:
 def test_a_chunk_is_matched_by_its_best_word() -> None:
     found = compare("schermo", ("schermi", "it", 0.2), ("screen", "en", 0.9), ("oven", "en", 0.1))
     assert found.of_chunk(np.array([10]))[0] == 1.0, "the same term matches in full"
-    assert found.of_chunk(np.array([20, 30]))[0] == pytest.approx(
-        0.9 * OTHER_LANGUAGE_WEIGHT, rel=1e-3
-    )
+    assert found.of_chunk(np.array([20, 30]))[0] == pytest.approx(0.9 * COVERING_WEIGHT, rel=1e-3)
     assert found.of_chunk(np.array([30]))[0] == 0
     assert found.of_chunk(np.array([], dtype=np.int64))[0] == 0
     # Words that came after the vocabulary was read match nothing.
     assert found.of_chunk(np.array([31, 99]))[0] == 0
+
+
+def test_a_sure_translation_counts_nearly_as_the_word_and_a_guess_hardly() -> None:
+    found = compare("schermo", ("screen", "en", 0.96), ("glass", "en", 0.57), ("oven", "en", 0.54))
+    near = find_neighbours(found, 0, "scher", "it")
+    assert [item.surface for item in near] == ["screen", "glass"]
+    assert near[0].weight == 1.0, "never more than the word itself"
+    assert near[1].weight == pytest.approx(1.1 * 0.57**2, rel=1e-2)
+    # The gate covers by its own rule: what is that far covers nothing.
+    assert found.of_chunk(np.array([10]))[0] == pytest.approx(0.8 * 0.96, rel=1e-3)
+    assert found.of_chunk(np.array([20]))[0] == 0
 
 
 def test_an_empty_vocabulary() -> None:

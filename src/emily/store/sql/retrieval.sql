@@ -115,6 +115,18 @@ CROSS JOIN LATERAL unnest(p.chunk_ids, p.frequencies) AS u (chunk_id, frequency)
 WHERE p.term = ANY(%(terms)s::text[]) AND p.document_id = ANY(%(documents)s::bigint[])
   AND u.chunk_id = ANY(%(chunks)s::bigint[]);
 
+-- Length of documents, and how often each of the terms stands in them.
+-- name: document_terms
+SELECT l.document_id, l.length, t.terms, t.frequencies
+FROM (SELECT document_id, sum(terms) AS length FROM chunk
+      WHERE document_id = ANY(%(documents)s::bigint[]) GROUP BY document_id) AS l
+LEFT JOIN (SELECT p.document_id, array_agg(p.term) AS terms, array_agg(f.frequency) AS frequencies
+           FROM posting p
+           CROSS JOIN LATERAL (SELECT sum(frequency)::integer AS frequency
+                               FROM unnest(p.frequencies) AS u (frequency)) AS f
+           WHERE p.term = ANY(%(terms)s::text[]) AND p.document_id = ANY(%(documents)s::bigint[])
+           GROUP BY p.document_id) AS t ON t.document_id = l.document_id;
+
 -- The chosen chunks with those around them, to widen a passage by.
 -- name: neighbourhood
 SELECT c.document_id, c.ordinal, c.start_at, c.end_at, c.header, c.tokens
