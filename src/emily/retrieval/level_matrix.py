@@ -90,7 +90,7 @@ class LevelMatrix:
 
     def floats(self, rows: NDArray[np.intp]) -> Floats:
         """Some rows exactly."""
-        return self.exact[rows].astype(np.float32)
+        return _widened(self.exact[rows])
 
     def rough(
         self, vectors: Floats, rows: NDArray[np.intp] | slice = slice(None)
@@ -115,6 +115,23 @@ class LevelMatrix:
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
         return self.exact, self.levels, self.scales, self.errors
+
+
+def _widened(numbers: Half) -> Floats:
+    """Finite halves as floats, in less than half the time of ``astype``.
+
+    Exponent and fraction move to their places in a float, where the exponent counts from 127
+    instead of 15; a product with two to the difference sets that right, for the smallest too.
+    """
+    bits = numbers.view(np.uint16).astype(np.uint32)
+    signs = bits & np.uint32(0x8000)
+    signs <<= np.uint32(16)
+    bits &= np.uint32(0x7FFF)
+    bits <<= np.uint32(13)
+    floats = bits.view(np.float32)
+    floats *= np.float32(2.0**112)
+    bits |= signs
+    return floats
 
 
 def halves(data: bytes | None, dimension: int) -> Half:

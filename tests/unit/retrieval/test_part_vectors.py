@@ -125,6 +125,13 @@ def test_what_the_bytes_lost_bounds_the_error() -> None:
     assert (np.abs(rough - exact) <= errors[:, None]).all()
 
 
+def test_halves_become_the_same_floats() -> None:
+    every = np.arange(2**16, dtype=np.uint32).astype(np.uint16).view(np.float16)
+    finite = every[np.isfinite(every)].reshape(-1, 4)
+    matrix = LevelMatrix(finite, np.empty(0, np.int8), *(np.empty(0, np.float32),) * 2)
+    assert (matrix.floats(np.arange(len(finite))) == finite.astype(np.float32)).all()
+
+
 def test_as_the_store_sends_them() -> None:
     sent = b"\x00\x02\x00\x00" + np.array([1.5, -2.0], ">f2").tobytes()
     assert halves(sent * 3, 2).tolist() == [[1.5, -2.0]] * 3
