@@ -19,8 +19,6 @@ from emily.models.rerankers.cross_encoder import CrossEncoderNetwork
 from emily.models.rerankers.local import Encoded, import_torch
 from emily.models.rerankers.qwen3 import Qwen3Network
 
-_PAIRS = 4
-
 
 def shapes() -> dict[str, Any]:
     """Classes of networks and the shapes of published models."""
@@ -88,6 +86,7 @@ def main(arguments: list[str]) -> None:
     """Print a table: seconds of CPU a pair, and memory, of each shape."""
     options = argparse.ArgumentParser(prog="python -m benchmarks reranker_cost")
     options.add_argument("--tokens", type=int, default=300, help="length of a pair")
+    options.add_argument("--pairs", type=int, default=4, help="that are timed")
     options.add_argument("--threads", type=int, default=1)
     options.add_argument("--only", help="part of a model's name")
     chosen = options.parse_args(arguments)
@@ -100,14 +99,14 @@ def main(arguments: list[str]) -> None:
             continue
         before = psutil.Process().memory_info().rss
         scorer = network(make(), torch)
-        ids = torch.randint(10, 9000, (_PAIRS, chosen.tokens)).tolist()
+        ids = torch.randint(10, 9000, (chosen.pairs, chosen.tokens)).tolist()
         pairs = [
             Encoded({"input_ids": row, "attention_mask": [1] * len(row)}, cut=False) for row in ids
         ]
         scorer.probabilities(pairs[:1])
         started = time.process_time()
         scorer.probabilities(pairs)
-        spent = (time.process_time() - started) / _PAIRS
+        spent = (time.process_time() - started) / chosen.pairs
         grown = psutil.Process().memory_info().rss - before
         size = sum(weight.numel() for weight in scorer._model.parameters())
         print(f"| {name} | {size / 1e6:.0f} M | {spent:.2f} | {grown / 1e9:.1f} GB |", flush=True)

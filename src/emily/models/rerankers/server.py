@@ -103,6 +103,8 @@ class ServerReranker:
                     headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
                     follow_redirects=False,
                     trust_env=False,
+                    # To load certificates takes a while, and plain HTTP shows none.
+                    verify=self._url.startswith("https:"),
                 ) as client,
             ):
                 async with self._lock:
