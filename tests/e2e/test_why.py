@@ -275,3 +275,18 @@ def test_a_pinned_question_is_asked_after_each_change(desk: Desk, tmp_path: Path
     )
     assert alert not in [item["name"] for item in desk.json("alerts")["alerts"]]
     assert desk.json("pins", "--check")["pins"][0]["found"]
+
+
+def test_several_settings_that_lost_it_one_after_the_other(desk: Desk) -> None:
+    tight = {"arm_size": "1", "pool_size": "1", "result_limit": "1", "threshold": "0.5"}
+    found = desk.why("cellar.txt", question="what must the tenant pay for heating", **tight)
+    cure = found["cure"]
+    assert found["lost_by"] == "arms"
+    assert {"arm_size", "pool_size"} <= cure["settings"].keys()
+    assert cure["verified"], cure
+    again = desk.why(
+        "cellar.txt",
+        question="what must the tenant pay for heating",
+        **(tight | _as_text(cure["settings"])),
+    )
+    assert again["rank"] == cure["rank"]

@@ -214,11 +214,22 @@ class Why:
                 break
         wide = base
         if loss_of(base, document).stage == "fusion":
-            everything = max(len(records_of(base.trace, "fusion")), 1)
-            wide = await self._under(preset, pool_size=everything).search(
-                question, filters=limits, preset=preset
-            )
+            wide = await self._widened(base, question, limits, preset)
         return _Case(question, document, detail.info.name, limits, preset, base, alone, deep, wide)
+
+    async def _widened(
+        self,
+        answer: Answer,
+        question: str,
+        filters: Filters,
+        preset: str | None,
+        values: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """The same search with all of its candidates in the pool."""
+        everything = max(len(records_of(answer.trace, "fusion")), 1)
+        return await self._under(preset, **{**(values or {}), "pool_size": everything}).search(
+            question, filters=filters, preset=preset
+        )
 
     def _preset(self, preset: str | None) -> Any:
         return preset_of(self._settings, preset)
@@ -335,7 +346,10 @@ class Why:
             if loss.stage is None or loss.stage not in _SETTING_OF:
                 break
             setting = _SETTING_OF[loss.stage]
-            value = _needed(case, answer, loss.stage)
+            seen = answer
+            if loss.stage == "fusion":
+                seen = await self._widened(answer, case.question, case.filters, case.preset, values)
+            value = _needed(case, seen, loss.stage)
             if value is None:
                 return Cure({}, None, _hopeless(case, loss.stage))
             if setting != "threshold":
@@ -586,7 +600,13 @@ def _above(case: _Case) -> tuple[Above, ...]:
 
 
 def _needed(case: _Case, answer: Answer, stage: Loss) -> float | None:
-    """The value of the stage's setting that lets the document through; ``None`` for none."""
+    """The value of the stage's setting that lets the document through; ``None`` for none.
+
+    Args:
+        case: the document and the runs about it.
+        answer: that lost it; where the fusion did, with every candidate in the pool.
+        stage: that lost it.
+    """
     if stage == "arms":
         ranks = [
             sight.rank for arm in _arms(case.alone) if (sight := _arm_sight(case, arm, 0)).rank
@@ -594,10 +614,8 @@ def _needed(case: _Case, answer: Answer, stage: Loss) -> float | None:
         return min(ranks, default=None)
     if stage == "fusion":
         own = _own(answer, case.document)
-        # Every candidate in the pool lets it in; its own place there is enough.
-        pool = case.wide.trace["fusion"]["pool"] if case.wide is not case.base else []
-        place = next((rank for rank, chunk in enumerate(pool, start=1) if chunk in own), None)
-        return place or len(answer.trace["fusion"]["pool"]) + 1
+        pool = answer.trace["fusion"]["pool"]
+        return next((rank for rank, chunk in enumerate(pool, start=1) if chunk in own), None)
     if stage == "threshold":
         found = _most_probable(records_of(answer.trace, "second_stage", case.document))
         return None if found is None else math.floor(found * 1e4) / 1e4
