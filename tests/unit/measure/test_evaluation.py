@@ -133,6 +133,29 @@ def test_candidates_without_a_probability_count_as_zero():
     assert (found.probability, found.empty_arms) == (0.0, ("vector_arm",))
 
 
+def test_a_preset_without_probabilities_signals_otherwise():
+    answer = made([1], [1], [1], [1], [1], [1])
+    stage = answer.trace["second_stage"]
+    stage["signals"] = {"coverage": 0.8, "similarity": 0.4}
+    assert outcome(QUESTION, answer).probability == 0.5, "it has some"
+    stage["candidates"][0]["probability"] = None
+    assert outcome(QUESTION, answer).probability == pytest.approx(0.6)
+
+
+async def test_a_part_that_was_down_is_told_of():
+    answer = made([], [1], [1], [1], [1], [1])
+    answer.trace["embed"] = {"down": "not there"}
+    answer.trace["reranking"] = {"model": "m", "skipped_because": "the embedder is down"}
+    notices = ("Searched by meaning alone: the lexical arm is down, so names may be missed.",)
+    answer = Answer("where?", answer.results, notices, {}, answer.trace, "")
+
+    async def search(_):
+        return answer
+
+    found = await evaluate(search, [QUESTION, QUESTION])
+    assert found.down() == {"embedder": 2, "lexical arm": 2, "reranker": 2}
+
+
 @pytest.mark.parametrize(
     ("text", "behind", "cut"),
     [

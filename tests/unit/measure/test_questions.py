@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from emily.errors import InputError
-from emily.measure.questions import Question, Unanswerable, load_questions
+from emily.measure.questions import (
+    Question,
+    Unanswerable,
+    load_questions,
+    sampled_questions,
+)
 
 GOOD = """
 [[answerable]]
@@ -75,3 +80,44 @@ def test_bytes_that_are_not_utf8_are_refused(tmp_path):
     path.write_bytes(b'x = "\xff"')
     with pytest.raises(InputError, match="are not TOML"):
         load_questions(path)
+
+
+def test_lines_of_json_are_read_as_toml_is(tmp_path):
+    path = tmp_path / "questions.jsonl"
+    path.write_text(
+        '{"id": "a1", "text": "Quanto costa?", "document": "lease.pdf", "lang": "it"}\n\n'
+        '{"id": "u1", "text": "Who?\\u2028", "kind": "off-topic"}\n',
+        encoding="utf-8",
+    )
+    assert load_questions(path) == (
+        [Question("a1", "Quanto costa?", "lease.pdf", "", "it")],
+        [Unanswerable("u1", "Who?\u2028", "off-topic")],
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"id": "a1"', r"questions\.jsonl, line 1 is not JSON"),
+        ("\n[1]", r"questions\.jsonl, line 2 is no JSON object: '\[1\]'"),
+        ('{"id": "a1", "text": "?"}', "Question 'a1' in .* lacks the field 'kind'"),
+        ('{"id": 1, "text": "?", "document": "a"}', "'id' is 1; it must be a string"),
+    ],
+)
+def test_what_is_wrong_in_a_line_is_named(tmp_path, text, message):
+    path = tmp_path / "questions.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        load_questions(path)
+
+
+def test_a_sample_of_questions_is_the_same_again_and_in_order():
+    asked = [Question(f"a{n}", "?", "x") for n in range(20)]
+    absent = [Unanswerable(f"u{n}", "?", "off-topic") for n in range(10)]
+    found = sampled_questions(asked, absent, 12)
+    assert len(found[0]) + len(found[1]) == 12
+    assert found == sampled_questions(asked, absent, 12)
+    assert found[0] == sorted(found[0], key=asked.index)
+    assert sampled_questions(asked, absent, 99) == (asked, absent)
+    with pytest.raises(InputError, match="--sample is 0; it must be at least 1"):
+        sampled_questions(asked, absent, 0)
