@@ -78,25 +78,24 @@ def _print(found: Explanation) -> None:
     for reason in found.reasons:
         console.print(f"- {one_line(reason)}")
     if found.terms:
-        rows = [(term.surface, _held(term)) for term in found.terms]
-        console.print(table(("word", "in the document"), rows, title="terms"))
+        held = [(term.surface, _held(term)) for term in found.terms]
+        console.print(table(("word", "in the document"), held, title="terms"))
     if found.stages:
-        rows = [
+        places = [
             (stage.stage, stage.rank, _short(stage.score), _short(stage.size), _fate(stage))
             for stage in found.stages
         ]
         columns = ("stage", "rank", "score", "limit", "")
-        console.print(table(columns, rows, title="stages"))
+        console.print(table(columns, places, title="stages"))
         for stage in found.stages:
             console.print(f"- {one_line(stage.sentence)}")
     if found.evidence:
         told = ", ".join(f"{name} {_short(value)}" for name, value in found.evidence.items())
         console.print(f"Evidence of its best chunk: {told}")
     if found.above:
-        rows = [(item.rank, item.document, item.name, _short(item.score)) for item in found.above]
-        columns = ("rank", "document", "name", "score")
+        above = [(item.rank, item.document, item.name, _short(item.score)) for item in found.above]
         title = f"above it, where it was lost ({found.lost_by})"
-        console.print(table(columns, rows, title=title))
+        console.print(table(("rank", "document", "name", "score"), above, title=title))
     if found.quote is not None:
         console.print(f"Quote: {one_line(found.quote.sentence)}")
     if found.cure is not None:
