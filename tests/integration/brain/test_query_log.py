@@ -10,6 +10,7 @@ import pytest
 
 from emily.brain import Brain, parse_filters
 from emily.errors import InputError
+from emily.measure import watch
 
 Write = Callable[[str, str], Path]
 Rows = Callable[..., list[tuple[Any, ...]]]
@@ -159,5 +160,19 @@ async def test_an_answer_does_not_wait_for_the_log(filled: Brain, rows: Rows) ->
         await connection.execute("LOCK TABLE query_log")
         assert (await filled.search("rent of the flat")).results
         assert await connection.execute("SELECT count(*) FROM query_log")
+    await filled.settle()
+    assert await filled.queries.count() == 1
+
+
+async def test_a_database_that_hangs_does_not_keep_the_program(
+    filled: Brain, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(watch, "_CLOSING_SECONDS", 0.2)
+    async with filled._database.transaction() as connection:
+        await connection.execute("LOCK TABLE query_log")
+        assert (await filled.search("rent of the flat")).results
+        await filled.settle()
+    assert "1 entries of the query log were given up" in caplog.text
+    await filled.search("rent of the flat")
     await filled.settle()
     assert await filled.queries.count() == 1
