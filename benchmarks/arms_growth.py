@@ -113,7 +113,7 @@ def _arms(real: ChunkTable, asked: list[tuple[Any, ...]], size: int) -> dict[str
         if term not in known:
             held = min(size, round(len(old) * size / len(real)))
             rows = np.sort(chance.choice(size, held, replace=False)).astype(np.int32)
-            often = old.frequencies[chance.integers(0, max(1, len(old)), held)] if held else []
+            often: Any = old.frequencies[chance.integers(0, max(1, len(old)), held)] if held else []
             frequencies = np.asarray(often, np.int16)
             gains = (frequencies * (K1 + 1) / (frequencies + damping[rows])).astype(np.float32)
             known[term] = PostingList(rows, frequencies, gains, float(gains.max(initial=0.0)))
