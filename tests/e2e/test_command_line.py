@@ -102,6 +102,19 @@ def test_search(program: Program) -> None:
     assert "trace" not in found
 
 
+def test_a_query_that_asks_more_than_words(program: Program) -> None:
+    found = program.json(
+        "search", '"MONTHLY RENT is" -plumber', "--also", "affitto mensile", "--preset", "vault",
+        "--budget", "200", "--explain",
+    )  # fmt: skip
+    assert found["results"][0]["document"]["name"] == "lease.md"
+    asked = found["trace"]["questions"]["asked"]
+    assert [item["text"] for item in asked] == ['"MONTHLY RENT is" -plumber', "affitto mensile"]
+    assert asked[0]["phrases"] == {"chunks": 1}
+    names = {item["name"] for item in found["trace"]["second_stage"]["candidates"]}
+    assert not any("bill" in name for name in names)
+
+
 def test_ask(program: Program) -> None:
     found = program.json("ask", "lease.md", "quanto costa l'affitto?", "--explain")
     assert [result["document"]["name"] for result in found["results"]] == ["lease.md"]

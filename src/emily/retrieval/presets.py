@@ -57,6 +57,7 @@ class Preset:
         result_limit: chunks chosen before grouping by document.
         widen: chunks by which a passage is widened on each side.
         budget: most tokens of all passages together; ``None`` for no such limit.
+        by_path: whether the answer for a model cites ``path:line``.
         described_with: the models that its description names, as role and the beginning of the
             model's name; where another one is in that role, answers say so.
         lacks: what its description has and this does not, as a sentence for answers.
@@ -77,6 +78,7 @@ class Preset:
     result_limit: int
     widen: int
     budget: int | None = None
+    by_path: bool = False
     described_with: tuple[tuple[Literal["embedder", "reranker"], str], ...] = ()
     lacks: str | None = None
 
@@ -161,6 +163,7 @@ VAULT = Preset(
     result_limit=60,
     widen=0,
     budget=2_000,
+    by_path=True,
     described_with=(("embedder", "qwen3-embedding"),),
     lacks="its arm over the links between notes waits for vaults and took no part",
 )

@@ -14,30 +14,40 @@ from emily.retrieval.answer import Passage, Result
 __all__ = ["cited", "render"]
 
 
-def render(results: Sequence[Result], notices: Sequence[str]) -> str:
+def render(results: Sequence[Result], notices: Sequence[str], *, by_path: bool = False) -> str:
     """The answer for a model: notices outside, documents inside the wrapper.
 
     Args:
         results: documents with their passages, best first.
         notices: the system's own sentences.
+        by_path: cite each passage as ``path:line``, where its document has lines.
     """
     lines = [f"Notice: {notice}" for notice in notices]
     if results:
-        blocks = "\n\n".join(_block(place, result) for place, result in enumerate(results, 1))
+        blocks = "\n\n".join(
+            _block(place, result, by_path=by_path) for place, result in enumerate(results, 1)
+        )
         lines.append(wrapped(blocks))
     return "\n".join(lines)
 
 
-def _block(place: int, result: Result) -> str:
+def _block(place: int, result: Result, *, by_path: bool) -> str:
     document = result.document
     head = [f"[{place}] {_one_line(document.name)} (document {document.id})"]
     if document.description:
         head.append(_one_line(document.description))
-    return "\n".join([*head, *(_passage(passage) for passage in result.passages)])
+    return "\n".join(
+        [
+            *head,
+            *(_passage(passage, document.path if by_path else None) for passage in result.passages),
+        ]
+    )
 
 
-def _passage(passage: Passage) -> str:
+def _passage(passage: Passage, path: str | None) -> str:
     where = cited(passage)
+    if path is not None and passage.lines is not None:
+        where = f"{_one_line(path)}:{passage.lines[0]}"
     if passage.focus_page is not None and passage.pages != (passage.focus_page,) * 2:
         where += f", nearest to the question on page {passage.focus_page}"
     header = f"(columns: {_one_line(passage.header)})\n" if passage.header else ""

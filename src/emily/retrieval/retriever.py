@@ -17,6 +17,7 @@ from typing import Any
 from emily.errors import InputError, ModelError
 from emily.indexing.language import LanguageDetector
 from emily.models.protocols import Embedder
+from emily.retrieval.absence import load_absence, signs_of
 from emily.retrieval.answer import Answer
 from emily.retrieval.candidate import Candidate
 from emily.retrieval.filters import Filters
@@ -300,9 +301,15 @@ class Retriever:
     async def _finish(self, inquiry: Inquiry, ranked: Sequence[Candidate], asked: str) -> Answer:
         """Choose among the ranked candidates, cut their passages and render them."""
         limits, trace, notices = inquiry.limits, inquiry.trace, inquiry.notices
+        present = _presence(inquiry, ranked)
         passing, selecting = showing_stages(inquiry.preset)
         passed = await passing(inquiry, ranked)
         chosen = await selecting(inquiry, passed)
+        if limits.threshold and inquiry.signals is not None:
+            notices.append(
+                f"The preset {inquiry.preset.name} gives no probability, so that the threshold "
+                "of this search leaves nothing out."
+            )
         with trace.stage("passages") as record:
             cut = await cut_passages(
                 self._database,
@@ -325,8 +332,30 @@ class Retriever:
                 "alone, without support in the words."
             )
         with trace.stage("rendering"):
-            text = render(results, notices)
-        return Answer(asked, results, tuple(notices), trace.timings_ms, trace.as_json(), text)
+            text = render(results, notices, by_path=inquiry.preset.by_path)
+        return Answer(
+            asked, results, tuple(notices), trace.timings_ms, trace.as_json(), text, present
+        )
+
+
+def _presence(inquiry: Inquiry, ranked: Sequence[Candidate]) -> float | None:
+    """The signal of absence; none inside one document, or by another order than it knows."""
+    if (
+        inquiry.inside
+        or inquiry.preset.second_stage != "evidence"
+        or any(item.reranked for item in ranked)
+    ):
+        return None
+    with inquiry.trace.stage("absence") as record:
+        signs = signs_of(ranked)
+        present = None if signs is None else load_absence().present(signs)
+        record["present"] = None if present is None else round(present, 6)
+        if signs is not None:
+            record |= {
+                "best_probability": round(signs.probability, 6),
+                "margin": round(signs.margin, 6),
+            }
+    return present
 
 
 async def _run(inquiry: Inquiry) -> list[Candidate]:

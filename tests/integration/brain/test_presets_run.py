@@ -162,6 +162,12 @@ async def test_vault_interleaves_and_keeps_that_order(archive: Brain) -> None:
     assert answer.results[0].score is None
     # A line number stands with every passage of text.
     assert all(p.lines is not None for r in answer.results for p in r.passages)
+    path = answer.results[0].document.path
+    assert f"--- {path}:{answer.results[0].passages[0].lines[0]}\n" in answer.text
+    assert not any("gives no probability" in notice for notice in answer.notices)
+    barred = await archive.search("caldaia", preset="vault", threshold=0.5)
+    assert barred.results
+    assert any("gives no probability" in notice for notice in barred.notices)
     absent = await archive.search("xilofono zorblax", preset="vault")
     assert absent.trace["second_stage"]["signals"]["coverage"] == 0
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emily.retrieval.widening import ChunkSpan, Span, limit_spans, widen
+from emily.retrieval.widening import ChunkSpan, Span, fit_budget, limit_spans, widen
 
 
 def made(start: int, end: int, first: int, last: int, *chosen: int) -> Span:
@@ -115,3 +115,54 @@ def test_a_limited_answer_keeps_to_its_limit(chunks, data, by, most) -> None:
     assert kept
     if len(kept) > 1:
         assert sum(span.size for span in spans) <= most
+
+
+# Three documents of ten chunks each, 10 to 19 tokens.
+SHELF = {
+    document: {i: ChunkSpan(i, i * 102, i * 102 + 100, tokens=10 + i) for i in range(10)}
+    for document in (1, 2, 3)
+}
+
+
+def test_a_budget_is_given_out_in_order() -> None:
+    # 14 tokens alone, 13 + 14 + 15 with its neighbours.
+    found, left_out = fit_budget([(1, 4), (2, 4), (1, 8)], SHELF, 1, 42 + 14)
+    assert found == {1: [made(306, 610, 3, 5, 4)], 2: [made(408, 508, 4, 4, 4)]}
+    assert left_out == 1, "the third fits neither widened nor alone"
+    found, left_out = fit_budget([(1, 4), (2, 9), (3, 0)], SHELF, 0, 24)
+    assert set(found) == {1, 3}, "what does not fit makes room for the next"
+    assert left_out == 1
+
+
+def test_the_first_is_kept_also_where_it_alone_is_too_long() -> None:
+    found, left_out = fit_budget([(1, 4), (2, 4)], SHELF, 1, 3)
+    assert found == {1: [made(408, 508, 4, 4, 4)]}
+    assert left_out == 1
+    assert fit_budget([], SHELF, 1, 3) == ({}, 0)
+
+
+places = st.lists(
+    st.tuples(st.integers(1, 3), st.integers(0, 9)), unique=True, min_size=1, max_size=12
+)
+
+
+@given(chosen=places, by=st.integers(0, 3), budget=st.integers(1, 400))
+def test_passages_of_any_choice_fit_their_budget(
+    chosen: list[tuple[int, int]], by: int, budget: int
+) -> None:
+    found, left_out = fit_budget(chosen, SHELF, by, budget)
+    spans = [(document, span) for document, listed in found.items() for span in listed]
+    kept = [(document, ordinal) for document, span in spans for ordinal in span.chosen]
+    assert sorted(kept) == sorted(set(kept))
+    assert len(kept) == len(chosen) - left_out
+    assert set(kept) <= set(chosen)
+    assert chosen[0] in kept, "the best is always shown"
+    tokens = sum(
+        SHELF[document][place].tokens
+        for document, span in spans
+        for place in range(span.first, span.last + 1)
+    )
+    assert tokens <= budget or kept == [chosen[0]]
+    # Documents stand in the order in which they first got room.
+    order = [document for document, _ in chosen if document in found]
+    assert list(found) == list(dict.fromkeys(order))
