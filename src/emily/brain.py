@@ -12,6 +12,7 @@ async with Brain.open() as brain:
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -75,6 +76,10 @@ __all__ = [
     "parse_filters",
     "presets",
 ]
+
+EMBEDDER_ALERT = "embedder"
+
+_log = logging.getLogger("emily.brain")
 
 # Files that were read and wait to be embedded; more would only hold their text in memory.
 _AHEAD = 2
@@ -153,6 +158,7 @@ class Brain:
         checks = StandingChecks(database, settings, embedder.identity, self._preparer.fingerprint)
         self._watch = Watch(self.queries, self.alerts, checks.run)
         self.pins = Pins(database, lambda question: self.search(question, log=False), self.alerts)
+        self._embedder_down: str | None = ""  # why; empty until a question has told
         self._answered = False  # a question; the first one waits for models to load
 
     @classmethod
@@ -372,6 +378,7 @@ class Brain:
             operators=operators,
         )
         if log:
+            await self._heed_embedder(answer)
             also = [] if isinstance(query, str) else list(query)[1:]
             options = {"limit": limit, "threshold": threshold, "budget": budget, "also": also}
             if not operators:
@@ -392,6 +399,7 @@ class Brain:
         started = time.perf_counter()
         identity = await self._catalogue.resolve(document)
         answer = await self._retriever.ask(identity, question, limit)
+        await self._heed_embedder(answer)
         self._note(answer, "ask", started, document=identity, options={"limit": limit})
         return answer
 
@@ -469,6 +477,7 @@ class Brain:
         presets: Sequence[str | None] = (None,),
         judgements: Path | None = None,
         cross_only: bool = False,
+        titles: bool = True,
         only: Mapping[str, str] | None = None,
         documents: int | None = None,
         questions: int | None = None,
@@ -483,6 +492,7 @@ class Brain:
             presets: names of presets; ``None`` for the one that is set.
             judgements: another file than ``qrels.tsv``.
             cross_only: ask each question without the documents in its own language.
+            titles: name the documents by their titles, which may be the questions themselves.
             only: fields of the questions to ask, such as ``{"split": "dev"}``.
             documents: most documents.
             questions: most questions.
@@ -504,6 +514,7 @@ class Brain:
                 presets,
                 judgements=judgements,
                 cross_only=cross_only,
+                titles=titles,
                 only=only,
                 documents=documents,
                 questions=questions,
@@ -753,6 +764,25 @@ class Brain:
     async def settle(self) -> None:
         """Wait for what runs behind the answers: the query log, the standing checks."""
         await self._watch.settle()
+
+    async def _heed_embedder(self, answer: Answer) -> None:
+        """Have an alert tell that the embedder is down, until a question is answered with it."""
+        if "embed" not in answer.trace:
+            return
+        down = answer.trace["embed"].get("down")
+        if down == self._embedder_down:
+            return
+        try:
+            if down is None:
+                await self.alerts.resolve(EMBEDDER_ALERT)
+            else:
+                await self.alerts.raise_alert(
+                    EMBEDDER_ALERT, "critical", f"Searches run by words alone: {down}"
+                )
+        except StoreError as error:  # the answer comes all the same
+            _log.warning("the alert about the embedder could not be written: %s", error)
+            return
+        self._embedder_down = down
 
     def _note(self, answer: Answer, kind: QueryKind, started: float, **given: Any) -> None:
         """Have the query log keep a question; the answer does not wait for it."""

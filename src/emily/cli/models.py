@@ -207,9 +207,12 @@ def _print_change(change: ModelChange) -> None:
     console = output()
     noun = "document" if change.documents == 1 else "documents"
     console.print(f"The embedder is now {one_line(change.model)}: {one_line(change.detail)}")
-    console.print(
-        f"{change.documents} {noun} changed to it, {change.embedded} of them embedded now."
-    )
+    if change.documents:
+        console.print(
+            f"{change.documents} {noun} changed to it, {change.embedded} of them embedded now."
+        )
+    else:
+        console.print("No document was of another model.")
     for failure in change.failures:
         console.print(f"Warning: {one_line(failure)}")
     console.print(f"Written in {change.settings.path}: {'; '.join(change.settings.lines)}")

@@ -89,7 +89,8 @@ class Switch:
                     failures += [f"{document['name']}: {reason}" for reason in found.failures]
             switched = await self._switch(model_id)
             if switched is not None:
-                step("", len(pending), len(pending))
+                if pending:
+                    step("", len(pending), len(pending))
                 return SwitchReport(embedded, switched, tuple(failures))
 
     async def _begin(self) -> int:

@@ -284,6 +284,12 @@ async def test_a_server_that_is_down_is_told_and_words_still_find(
     check = next(check for check in await new.doctor() if check.name == "embedder")
     assert not check.ok
     assert check.help == "emily models list"
+    (alert,) = [alert for alert in await new.alerts.open() if alert.name == "embedder"]
+    assert alert.level == "critical"
+    assert "answered 503: busy" in alert.text
+    served.busy = 0
+    assert (await new.search("caldaia K003")).results[0].score is not None, "it is back by itself"
+    assert "embedder" not in {alert.name for alert in await new.alerts.open()}
 
 
 @pytest.mark.parametrize(
