@@ -192,7 +192,7 @@ async def _standing(checks: StandingChecks) -> list[Check]:
 
 
 async def _alerts(database: Database) -> Check:
-    """What other parts have raised; what the checks above have, they tell themselves."""
+    """What is open and was not acknowledged, whoever raised it."""
     try:
         found = await Alerts(database).open()
     except EmilyError as error:
