@@ -25,6 +25,8 @@ __all__ = ["Ranked", "best_chunks", "occurrences"]
 _ROUNDING = 1e-5
 """Share by which a sum of float32 may be off; what is nearer to the bar is scored again."""
 _LISTS, _SAMPLE = 8, 20_000  # lists of chunks among which the bar is looked for, their length
+WORTH = 20_000
+"""Fewer postings than these are added up sooner than the bar is found."""
 _LOOKUP = 8  # a lookup costs as much as so many steps of a scan
 
 Scores = NDArray[np.float32]
@@ -71,6 +73,7 @@ def best_chunks(
     parts = sorted(_weighed(groups, lists, statistics), key=lambda part: -part.most)
     held = sum(len(postings) for part in parts for postings, _ in part.members)
     left = np.append(np.cumsum([part.most for part in parts][::-1])[::-1], 0.0)
+    behind = held - np.append(0, np.cumsum([len(part) for part in parts]))
     total = np.zeros(len(table.ids), np.float32)
     slack = np.float32(_ROUNDING * left[0])
     met: list[NDArray[np.int32]] = []  # lists of chunks among which the bar is looked for
@@ -78,7 +81,8 @@ def best_chunks(
     rows: NDArray[np.int32] | None = None  # the chunks that can still get there, once known
     for place, part in enumerate(parts):
         # The bar is at most the sum of what was added, so before that there is no use in it.
-        if skip and rows is None and left[place] < left[0] - left[place]:
+        useful = left[place] < left[0] - left[place] and behind[place] >= WORTH
+        if skip and rows is None and useful:
             bar = _bar(total, met, limit, allowed) - slack
             if bar > left[place]:
                 rows = np.flatnonzero(total + np.float32(left[place]) >= bar).astype(np.int32)

@@ -8,10 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from emily.retrieval import skipping
 from emily.retrieval.bm25 import K1, B, Member, Statistics, TermGroup, score
 from emily.retrieval.chunk_table import ChunkTable
 from emily.retrieval.postings import PostingList
 from emily.retrieval.skipping import best_chunks, occurrences
+
+
+@pytest.fixture(autouse=True)
+def always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(skipping, "WORTH", 0)
 
 
 def archive(
