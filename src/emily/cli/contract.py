@@ -131,6 +131,11 @@ class SearchOutput(Output):
 
     query: Annotated[str, "The question as it was asked."]
     results: Annotated[list[ResultPart], "Best document first; none is a valid answer."]
+    present: Annotated[
+        float | None,
+        "Probability that the archive holds an answer at all, by how the best document stands out; "
+        "null where there is nothing to tell by.",
+    ]
     notices: Annotated[list[str], "Sentences of Emily's own about this answer."]
     timings_ms: Annotated[
         dict[str, float], "Milliseconds of each stage, in the order in which they ran."
@@ -562,6 +567,7 @@ def search_output(answer: Answer, *, explain: bool) -> SearchOutput:
     fields: dict[str, Any] = {
         "query": answer.query,
         "results": [_result(result) for result in answer.results],
+        "present": answer.present,
         "notices": list(answer.notices),
         "timings_ms": dict(answer.timings_ms),
     }

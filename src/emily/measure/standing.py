@@ -100,11 +100,16 @@ def rank_of(ranking: Sequence[int | None], wanted: Collection[int]) -> int | Non
 
 
 def signal(answer: Answer) -> float:
-    """What tells a question with an answer from one without: the best probability, or 0.
+    """What tells a question with an answer from one without.
+
+    The probability that the archive holds an answer, where the search gives one; else the best
+    probability of a passage, or 0.
 
     A preset without probabilities reports the share of the question's words that the best
     passage covers, and its similarity: there it is the mean of the two.
     """
+    if answer.present is not None:
+        return answer.present
     found = [record["probability"] for record in _records(answer.trace, "second_stage")]
     known = [value for value in found if value is not None]
     signals = answer.trace.get("second_stage", {}).get("signals")

@@ -71,6 +71,8 @@ class Answer:
         timings_ms: milliseconds by stage, in the order in which the stages ran.
         trace: what each stage did to each candidate; JSON-ready, see docs/json.md.
         text: the answer rendered for a model: blocks inside ``<external_content>``.
+        present: probability, 0 to 1, that the archive holds an answer at all, see ``absence``;
+            ``None`` where there is nothing to tell by.
     """
 
     query: str
@@ -79,3 +81,4 @@ class Answer:
     timings_ms: dict[str, float]
     trace: dict[str, Any] = field(repr=False)
     text: str = field(repr=False)
+    present: float | None = None

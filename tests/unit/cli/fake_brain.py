@@ -128,6 +128,7 @@ ANSWER = Answer(
     timings_ms={"query": 0.5, "vector_arm": 1.25},
     trace=TRACE,
     text="",
+    present=0.91,
 )
 ALERT = Alert(
     name="reranker",

@@ -77,6 +77,7 @@ SEARCH = {
             ],
         }
     ],
+    "present": 0.91,
     "notices": ["These are excerpts; the documents hold more than is shown."],
     "timings_ms": {"query": 0.5, "vector_arm": 1.25},
 }
