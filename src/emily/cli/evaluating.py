@@ -76,6 +76,13 @@ def evaluate(
             help="Ask each question of the set without the documents in its own language.",
         ),
     ] = False,
+    untitled: Annotated[
+        bool,
+        typer.Option(
+            "--untitled",
+            help="Leave the titles of the set's documents out: some sets ask with titles.",
+        ),
+    ] = False,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -136,8 +143,12 @@ def evaluate(
     """
     session = session_of(context)
     about_sets = {
-        "--qrels": qrels, "--cross-only": cross_only, "--only": only, "--documents": documents,
-    }  # fmt: skip
+        "--qrels": qrels,
+        "--cross-only": cross_only,
+        "--untitled": untitled,
+        "--only": only,
+        "--documents": documents,
+    }
     given = [name for name, value in about_sets.items() if value]
     if folder is None and given:
         raise InputError(f"{given[0]} is about a public set. Name its folder with --set DIR.")
@@ -171,6 +182,7 @@ def evaluate(
                 presets=presets,
                 judgements=qrels,
                 cross_only=cross_only,
+                titles=not untitled,
                 only=_fields(only or ()),
                 documents=documents,
                 questions=sample,

@@ -39,6 +39,7 @@ class SubjectPart:
     without_text: Annotated[int, "Documents of a set that hold no text and were not indexed."]
     judgements: Annotated[str, "File of a set's judgements, else empty."]
     cross_only: Annotated[bool, "Whether documents in the question's language were left out."]
+    titles: Annotated[bool, "Whether documents were named by their titles."]
     only: Annotated[dict[str, str], "Fields of the questions that were asked; empty for all."]
 
 
@@ -250,6 +251,7 @@ def eval_output(trial: Trial) -> EvalOutput:
             without_text=subject.without_text,
             judgements=subject.judgements,
             cross_only=subject.cross_only,
+            titles=subject.titles,
             only=dict(subject.only),
         ),
         preset=trial.preset.name,

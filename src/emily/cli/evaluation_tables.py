@@ -130,6 +130,8 @@ def _described(subject: Subject) -> str:
     if subject.judgements not in ("", "qrels.tsv"):
         notes.append(f"judged by {subject.judgements}")
     notes += [f"only {name}={value}" for name, value in subject.only.items()]
+    if not subject.titles:
+        notes.append("documents without their titles")
     if subject.cross_only:
         notes.append("without the documents in each question's language")
     return f"{what} {one_line(subject.name)}: {', '.join(notes)}."

@@ -18,7 +18,15 @@ from typing import Any
 from emily.errors import InputError
 from emily.measure.scores import SEED
 
-__all__ = ["QuestionSet", "SetDocument", "SetQuestion", "load_set", "narrowed", "sampled"]
+__all__ = [
+    "QuestionSet",
+    "SetDocument",
+    "SetQuestion",
+    "load_set",
+    "narrowed",
+    "sampled",
+    "untitled",
+]
 
 _SLICES = ("kind", "split")
 
@@ -116,6 +124,15 @@ def narrowed(chosen: QuestionSet, only: Mapping[str, str]) -> QuestionSet:
             )
         chosen = replace(chosen, questions=kept)
     return chosen
+
+
+def untitled(chosen: QuestionSet) -> QuestionSet:
+    """The set without the titles of its documents; all have the same name, which tells nothing.
+
+    In some sets the questions are titles, of the same document or of its translation.
+    """
+    documents = tuple(replace(item, title="untitled") for item in chosen.documents)
+    return replace(chosen, documents=documents)
 
 
 def sampled(

@@ -16,7 +16,7 @@ from emily.indexing.catalogue import Catalogue
 from emily.indexing.language import LanguageDetector
 from emily.measure.evaluation import Asked, Evaluation, Tools, evaluate
 from emily.measure.questions import Question, Unanswerable
-from emily.measure.sets import QuestionSet, SetQuestion, load_set, narrowed, sampled
+from emily.measure.sets import QuestionSet, SetQuestion, load_set, narrowed, sampled, untitled
 from emily.measure.throwaway import Throwaway, open_throwaway
 from emily.measure.vector_cache import CachedEmbedder, VectorCache
 from emily.models import Embedder, Reranker
@@ -65,6 +65,7 @@ class Subject:
         without_text: documents of the set that hold no text and were not indexed.
         judgements: file of the judgements.
         cross_only: whether documents in the question's language were left out.
+        titles: whether documents were named by their titles.
         only: fields of the questions that were asked; empty for all.
     """
 
@@ -77,6 +78,7 @@ class Subject:
     without_text: int = 0
     judgements: str = ""
     cross_only: bool = False
+    titles: bool = True
     only: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -164,6 +166,7 @@ async def run_set(
     *,
     judgements: Path | None = None,
     cross_only: bool = False,
+    titles: bool = True,
     only: Mapping[str, str] | None = None,
     documents: int | None = None,
     questions: int | None = None,
@@ -183,6 +186,7 @@ async def run_set(
         presets: names; ``None`` for the one that is set.
         judgements: another file than ``qrels.tsv``.
         cross_only: ask each question without the documents in its own language.
+        titles: name documents by their titles; see ``untitled`` else.
         only: fields of the questions to ask, such as ``{"split": "dev"}``.
         documents: most documents, see ``sampled``.
         questions: most questions.
@@ -201,6 +205,8 @@ async def run_set(
     if cross_only:
         whole = _crossing(whole)
     chosen = sampled(whole, documents=documents, questions=questions)
+    if not titles:
+        chosen = untitled(chosen)
     with VectorCache(owner.home / "cache", embedder.identity) as cache, _one_thread():
         cached = CachedEmbedder(embedder, cache)
         wanted = tuple(preset.name for preset in chosen_presets if preset.needs_stems)
@@ -222,6 +228,7 @@ async def run_set(
                 without_text=len(archive.without_text),
                 judgements=(judgements or Path("qrels.tsv")).name,
                 cross_only=cross_only,
+                titles=titles,
                 only=dict(only or {}),
             )
             names = {number: found[0] for number, found in archive.names.items()}

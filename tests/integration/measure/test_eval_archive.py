@@ -69,7 +69,8 @@ def test_the_owners_questions_are_asked_and_nothing_is_written(archive, database
     assert contents(database_url) == before
     assert found["subject"] | {"judgements": ""} == {
         "kind": "archive", "name": "questions.toml", "documents": 3, "questions": 2, "absent": 1,
-        "left_out": 0, "without_text": 0, "judgements": "", "cross_only": False, "only": {},
+        "left_out": 0, "without_text": 0, "judgements": "", "cross_only": False, "titles": True,
+        "only": {},
     }  # fmt: skip
     first, second = found["answerable"]
     assert (first["expected"], first["places"]["result"]) == (["boiler.txt"], 1)

@@ -127,9 +127,10 @@ def test_a_sample_is_the_same_at_every_run(shell, question_set):
 
 
 def test_questions_of_one_kind_alone(shell, question_set):
-    found = shell.json("eval", "--set", str(question_set), "--only", "kind=cross")
+    found = shell.json("eval", "--set", str(question_set), "--only", "kind=cross", "--untitled")
     assert [item["id"] for item in found["answerable"]] == ["q2", "q4"]
     assert found["subject"]["only"] == {"kind": "cross"}
+    assert found["subject"]["titles"] is False
     problem = shell.json("eval", "--set", str(question_set), "--only", "kind=odd", exit_code=1)
     assert "Values of 'kind': both, cross, same" in problem["error"]["message"]
 

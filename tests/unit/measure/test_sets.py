@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from emily.errors import InputError
-from emily.measure.sets import SetDocument, SetQuestion, load_set, narrowed, sampled
+from emily.measure.sets import SetDocument, SetQuestion, load_set, narrowed, sampled, untitled
 
 CORPUS = '{"id": "d1", "title": "T", "text": "one", "lang": "en"}\n{"id": "d2", "text": "two"}\n'
 QUERIES = (
@@ -135,6 +135,13 @@ def test_a_sample_keeps_what_answers_it(folder):
 def test_a_sample_of_nothing_is_refused(folder, given):
     with pytest.raises(InputError, match=r"--(documents|sample) is .* it must be at least 1"):
         sampled(load_set(folder()), **given)
+
+
+def test_titles_can_be_left_out(folder):
+    whole = load_set(folder())
+    assert [item.title for item in untitled(whole).documents] == ["untitled", "untitled"]
+    assert [item.text for item in untitled(whole).documents] == ["one", "two"]
+    assert untitled(whole).questions == whole.questions
 
 
 def test_a_field_that_no_question_has_is_refused(folder):
