@@ -23,6 +23,7 @@ from typing import Any
 from benchmarks.public_data import available, load_set
 from emily.measure.scores import auc, mean, ndcg
 from emily.measure.sets import QuestionSet, SetDocument, SetQuestion
+from emily.measure.standing import signal
 from emily.measure.throwaway import Throwaway, open_throwaway
 from emily.measure.vector_cache import CachedEmbedder, VectorCache
 from emily.models import UseEmbedder
@@ -202,7 +203,7 @@ async def _measure(names: Sequence[str], documents: int | None, questions: int |
                 kind: [item for item in found["default"] if item.kind == kind] for kind in kinds
             }
             _print_table(by_kind, {kind: kind for kind in kinds}, "kind")
-        print(f"\nPresent against absent, AUC of the best probability: {absence:.3f}")
+        print(f"\nPresent against absent, AUC of `present`: {absence:.3f}")
 
 
 async def _ask(
@@ -213,7 +214,8 @@ async def _ask(
     found: dict[str, list[Found]] = defaultdict(list)
     present, absent = [], []
     for number, question in enumerate(questions):
-        trace = (await default.search(question.text, threshold=0.0)).trace
+        answer = await default.search(question.text, threshold=0.0)
+        trace = answer.trace
         plain = (await alone.search(question.text, threshold=0.0)).trace
         rankings = {
             "words": _arm(plain, "lexical_arm"),
@@ -238,12 +240,12 @@ async def _ask(
         for name, ranking in rankings.items():
             found[name].append(_found(question, ranking, own, foreign))
         if number % 2:
-            present.append(_best_probability(trace))
+            present.append(signal(answer))
         else:
             gone = await default.search(
                 question.text, threshold=0.0, filters=Filters(without=frozenset(own))
             )
-            absent.append(_best_probability(gone.trace))
+            absent.append(signal(gone))
     return found, auc(present, absent)
 
 
@@ -257,11 +259,6 @@ def _found(question: SetQuestion, ranking: Ranking, own: set[int], foreign: set[
         hit_3=float(any(grades[:3])),
         other_3=float(bool(set(ranking[:3]) & own & foreign)) if both else None,
     )
-
-
-def _best_probability(trace: Mapping[str, Any]) -> float:
-    found = [item["probability"] for item in trace["second_stage"]["candidates"]]
-    return max((value for value in found if value is not None), default=0.0)
 
 
 # Rankings that are worked out from a trace
