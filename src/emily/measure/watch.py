@@ -62,7 +62,9 @@ class Watch:
             for task in late:
                 task.cancel()
             if late:
-                _log.warning("%d entries of the query log were given up: the database hangs", len(late))
+                _log.warning(
+                    "%d entries of the query log were given up: the database hangs", len(late)
+                )
                 await asyncio.wait(late, timeout=1.0)
 
     async def _note(self, entry: Callable[[], Mapping[str, Any]]) -> None:
