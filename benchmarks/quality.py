@@ -251,7 +251,8 @@ async def _ask(
 
 def _found(question: SetQuestion, ranking: Ranking, own: set[int], foreign: set[int]) -> Found:
     grades = [float(document in own) for document in ranking]
-    both = len({name[:3] for name in question.relevant}) > 1
+    languages = {name.rpartition(":")[2][:3] for name in question.relevant}
+    both = languages == {"it-", "en-"}
     return Found(
         kind=question.slices.get("kind", ""),
         ndcg_10=ndcg(grades, [1.0] * len(own), 10),

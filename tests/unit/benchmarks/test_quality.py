@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from benchmarks.quality import _by_rank, _joined, _reordered, _twin, _two_to_one, _without, merged
+from benchmarks.quality import (
+    _by_rank,
+    _found,
+    _joined,
+    _reordered,
+    _twin,
+    _two_to_one,
+    _without,
+    merged,
+)
 
 from emily.measure.sets import QuestionSet, SetDocument, SetQuestion
 
@@ -71,3 +80,17 @@ def test_merged_sets_share_documents_and_twins() -> None:
     (question,) = whole.questions
     assert set(question.relevant) == {"tldr:en-ls", "tldr:it-ls"}
     assert question.slices["kind"] == "tldr-it2en"
+
+
+@pytest.mark.parametrize(
+    ("relevant", "expected"),
+    [({"it-a": 1, "en-a": 1}, 1.0), ({"lohelp:it-a": 1, "lohelp:en-a": 1}, 1.0),
+     ({"en-a": 1}, None), ({"123": 1, "456": 1}, None)],
+)  # fmt: skip
+def test_the_other_language_counts_where_both_answer(
+    relevant: dict[str, int], expected: float | None
+) -> None:
+    question = SetQuestion("q", "elenca", "it", relevant)
+    found = _found(question, [9, 1, 2], {1, 2}, {2})
+    assert found.other_3 == expected
+    assert (found.hit_3, found.recall_20) == (1.0, 1.0)
