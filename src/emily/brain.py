@@ -15,22 +15,24 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from emily.errors import EmilyError, InputError, StoreError
+from emily.errors import InputError, StoreError
+from emily.indexing.adding import add_found
 from emily.indexing.archive import Archive
 from emily.indexing.catalogue import Catalogue, DocumentDetail, DocumentInfo
 from emily.indexing.facts import document_facts
-from emily.indexing.intake import Intake, Opened
+from emily.indexing.intake import Intake
 from emily.indexing.language import LanguageDetector
 from emily.indexing.originals import Originals
 from emily.indexing.prepare import Preparer
-from emily.indexing.report import AddReport, FileOutcome, ReindexReport, RemoveReport
+from emily.indexing.reindexing import reindex_stale
+from emily.indexing.report import AddReport, FileOutcome, Progress, ReindexReport, RemoveReport
 from emily.indexing.services import ReadingServices
-from emily.indexing.text import DocumentText, PageSpan, TableSpan
+from emily.indexing.text import DocumentText
 from emily.measure.checks import Check, StandingChecks
 from emily.measure.health import Status, examine, examine_without_database, take_stock
 from emily.measure.pins import Pin, Pins
@@ -38,6 +40,14 @@ from emily.measure.query_log import QueryKind, QueryLog, entry_of
 from emily.measure.watch import Watch
 from emily.models import Embedder, Reranker, VisionModel
 from emily.models.rerankers import reranker_of
+from emily.parts import (
+    make_embedder,
+    make_reader,
+    make_vision,
+    reading_engine,
+    warm_up,
+    warm_up_reranker,
+)
 from emily.reading.walk import refuse_empty, walk
 from emily.retrieval.answer import Answer
 from emily.retrieval.filters import Filters, parse_filters
@@ -81,26 +91,6 @@ EMBEDDER_ALERT = "embedder"
 
 _log = logging.getLogger("emily.brain")
 
-# Files that were read and wait to be embedded; more would only hold their text in memory.
-_AHEAD = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a long job is.
-
-    Attributes:
-        path: the file at hand.
-        done: files finished.
-        total: files in all.
-        outcome: what came of the file; ``None`` when it is begun.
-    """
-
-    path: Path
-    done: int
-    total: int
-    outcome: FileOutcome | None = None
-
 
 class Brain:
     """An open archive. Use ``Brain.open``; all methods are coroutines."""
@@ -139,7 +129,7 @@ class Brain:
             embedder.identity,
             self._preparer.fingerprint,
             embedder.embed_words,
-            _reading_engine(settings),
+            reading_engine(settings),
             embedder.words_identity,
         )
         self._catalogue = Catalogue(database)
@@ -187,9 +177,9 @@ class Brain:
         """
         chosen = settings or load_settings(home)
         private_folder(chosen.home)
-        model = embedder or _embedder(chosen)
+        model = embedder or make_embedder(chosen)
         languages = LanguageDetector(chosen.languages, chosen.home / "cache")
-        warming = asyncio.to_thread(_warm, model, languages) if warm else None
+        warming = asyncio.to_thread(warm_up, model, languages) if warm else None
         async with AsyncExitStack() as stack:
             if warming is not None:
                 # Beside the database's start; awaited at the end, for threads cannot be stopped.
@@ -198,7 +188,7 @@ class Brain:
             if judge is not None:
                 stack.callback(judge.close)
                 if warm:
-                    stack.callback(asyncio.create_task(_prepare(judge)).cancel)
+                    stack.callback(asyncio.create_task(warm_up_reranker(judge)).cancel)
             database = await stack.enter_async_context(Database.open(chosen))
             brain = cls(chosen, database, model, languages, reranker=judge)
             stack.push_async_callback(brain._close)
@@ -207,13 +197,13 @@ class Brain:
     @staticmethod
     async def diagnose(settings: Settings, error: StoreError) -> Sequence[Check]:
         """``doctor`` where the database does not open: that error, and the other parts."""
-        reader = _reader(settings)
+        reader = make_reader(settings)
         try:
             return await examine_without_database(
                 settings,
-                _embedder(settings),
+                make_embedder(settings),
                 reader,
-                _vision(settings),
+                make_vision(settings),
                 error,
                 reranker_of(settings),
             )
@@ -229,12 +219,12 @@ class Brain:
         Raises:
             ReadingError: it cannot be read; the message says why.
         """
-        reader = _reader(settings)
+        reader = make_reader(settings)
         try:
             reading = await reader.read(
                 path,
                 passwords=passwords,
-                services=ReadingServices(_vision(settings)),
+                services=ReadingServices(make_vision(settings)),
                 sees=settings.vision != "none",
             )
             reader.release(reading)
@@ -268,7 +258,6 @@ class Brain:
             StoreUnavailable: the database is lost; what was finished stays.
         """
         refuse_empty(paths)
-        tell = progress or (lambda _: None)
         found = await asyncio.to_thread(lambda: tuple(walk(paths, self.settings.home)))
         intake = Intake(
             self._files(),
@@ -278,58 +267,7 @@ class Brain:
             ReadingServices(self._sight(), self._archive),
             passwords,
         )
-        outcomes: list[FileOutcome] = []
-        total = len(found)
-        ready: asyncio.Queue[Opened | FileOutcome | None] = asyncio.Queue(_AHEAD)
-
-        async def read() -> None:
-            for item in found:
-                if item.state == "file":
-                    tell(Progress(item.path, len(outcomes), total))
-                    opened = await intake.open(item.path)
-                    try:
-                        await ready.put(opened)
-                    except asyncio.CancelledError:  # while there was no room for it
-                        if isinstance(opened, Opened):
-                            intake.release(opened)
-                        raise
-                else:
-                    await ready.put(FileOutcome(item.path, item.state, None, item.reason))
-            await ready.put(None)
-
-        def finished(outcome: FileOutcome) -> None:
-            outcomes.append(outcome)
-            tell(Progress(outcome.path, len(outcomes), total, outcome))
-
-        async def take(item: Opened | FileOutcome) -> FileOutcome:
-            """Put in a file and what lies inside of it, which is finished first."""
-            nonlocal total
-            if isinstance(item, FileOutcome):
-                return item
-            try:
-                outcome = await intake.put(item)
-                inner = []
-                parts = list(intake.parts(item, outcome))
-                total += len(parts)
-                for part in parts:
-                    tell(Progress(part.shown, len(outcomes), total))
-                    inner.append(await take(await intake.open(part.path, part.enclosure)))
-                    finished(inner[-1])
-                return await intake.finish(item, outcome, inner)
-            finally:  # also of what was cut off
-                intake.release(item)
-
-        reading = asyncio.create_task(read())
-        try:
-            while (item := await _next(ready, reading)) is not None:
-                finished(await take(item))
-        finally:
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
-            while not ready.empty():
-                left = ready.get_nowait()
-                if isinstance(left, Opened):
-                    intake.release(left)
+        outcomes = await add_found(found, intake, progress or (lambda _: None))
         changed = any(outcome.outcome in ("added", "replaced") for outcome in outcomes)
         return AddReport(tuple(outcomes), await self.pins.notices() if changed else ())
 
@@ -509,7 +447,7 @@ class Brain:
         try:
             return await trial.run_set(
                 settings,
-                embedder or _embedder(settings),
+                embedder or make_embedder(settings),
                 folder,
                 presets,
                 judgements=judgements,
@@ -553,18 +491,9 @@ class Brain:
 
     async def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> ReindexReport:
         """Index again, from the stored text, every document of another model or settings."""
-        stale = await self._database.fetch(
-            "stale_documents",
-            {
-                "fingerprint": self._preparer.fingerprint,
-                **self._embedder.identity.parameters,
-            },
+        done = await reindex_stale(
+            self._database, self._preparer, self._archive, progress or (lambda _: None)
         )
-        done = 0
-        for place, row in enumerate(stale):
-            if progress is not None:
-                progress(Progress(Path(row["name"]), place, len(stale)))
-            done += await self._reindex_document(row["id"])
         return ReindexReport(done, await self.pins.notices() if done else ())
 
     async def why(
@@ -752,13 +681,13 @@ class Brain:
     def _files(self) -> Reader:
         """The reader of files; questions need none, so it is made when it is asked for."""
         if self._reader is None:
-            self._reader = _reader(self.settings)
+            self._reader = make_reader(self.settings)
         return self._reader
 
     def _sight(self) -> VisionModel | None:
         """The vision model; made when a file is added, for questions need none."""
         if self._vision is None and self.settings.vision != "none":
-            self._vision = _vision(self.settings)
+            self._vision = make_vision(self.settings)
         return self._vision
 
     async def settle(self) -> None:
@@ -801,103 +730,6 @@ class Brain:
         if close is not None:  # the connections of one that a server runs
             await asyncio.to_thread(close)
 
-    async def _reindex_document(self, document: int) -> bool:
-        row = await self._database.fetch_one("stored_text", {"document_id": document})
-        if row is None:
-            return False
-        pages = await self._database.fetch("stored_pages", {"document_id": document})
-        text = DocumentText(
-            text=row["text"],
-            pages=tuple(
-                PageSpan(
-                    page["number"], page["start_at"], page["end_at"], page["route"], page["warning"]
-                )
-                for page in pages
-            ),
-            tables=tuple(_table(header, rows) for header, rows in row["tables"]),
-            citation=row["citation"],
-        )
-        prepared = await self._preparer.prepared(text, row["name"])
-        return await self._archive.rewrite(document, bytes(row["text_sha256"]), prepared)
-
 
 def _untold(what: str, done: int, total: int) -> None:
     """Progress that nobody asked for."""
-
-
-def _embedder(settings: Settings) -> Embedder:
-    from emily.models.choosing import embedder_of
-
-    return embedder_of(settings)
-
-
-def _reader(settings: Settings) -> Reader:
-    from emily.reading.reader import Reader
-
-    return Reader(
-        spool=settings.home / "spool",
-        seconds=settings.reading_seconds,
-        memory_mb=settings.reading_memory_mb,
-        file_mb=settings.reading_file_mb,
-        ocr=settings.ocr,
-        ocr_engine=settings.ocr_engine,
-        threads=settings.threads,
-        languages=settings.languages,
-    )
-
-
-def _reading_engine(settings: Settings) -> str:
-    """What pictures are read by; a picture that another one read is read again."""
-    ocr = settings.ocr_engine if settings.ocr else "none"
-    vision = settings.vision if settings.vision == "none" else settings.vision_model
-    return f"{ocr};{vision}"
-
-
-def _vision(settings: Settings) -> VisionModel | None:
-    from emily.models.vision import vision_model
-
-    return vision_model(
-        settings.vision,
-        settings.vision_url,
-        settings.vision_model,
-        seconds=settings.vision_seconds,
-        tokens=settings.vision_tokens,
-        allowed=settings.allowed_servers,
-        key=None if settings.vision_key is None else settings.vision_key.get_secret_value(),
-    )
-
-
-def _warm(model: Embedder, languages: LanguageDetector) -> None:
-    """Load the models ahead of use; whoever uses one gets its error, if there is one."""
-    with suppress(EmilyError):
-        languages.load()
-        model.embed_queries(["."])
-
-
-async def _prepare(reranker: Reranker) -> None:
-    """Load a cross-encoder ahead of use; the search that needs it gets its error."""
-    with suppress(EmilyError):
-        await reranker.prepare()
-
-
-def _table(header: Sequence[int] | None, rows: Sequence[Sequence[int]]) -> TableSpan:
-    """A table as it was stored."""
-    return TableSpan(
-        (header[0], header[1]) if header else None, tuple((row[0], row[1]) for row in rows)
-    )
-
-
-async def _next(
-    ready: asyncio.Queue[Opened | FileOutcome | None], reading: asyncio.Task[None]
-) -> Opened | FileOutcome | None:
-    """The next file that was read; if reading itself failed, that error."""
-    getting = asyncio.create_task(ready.get())
-    try:
-        await asyncio.wait({getting, reading}, return_when=asyncio.FIRST_COMPLETED)
-    except asyncio.CancelledError:
-        getting.cancel()
-        raise
-    if not getting.done() and reading.done() and reading.exception() is not None:
-        getting.cancel()
-        reading.result()
-    return await getting

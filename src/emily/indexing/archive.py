@@ -61,6 +61,11 @@ class Archive:
         self._engine = engine
         self._words_model = words_model or model
 
+    @property
+    def model(self) -> ModelIdentity:
+        """Whose vectors are written."""
+        return self._model
+
     async def twins(self, file: FileFacts, text_sha256: bytes | None = None) -> list[Twin]:
         """Documents that share the file's path, bytes or (where given) text."""
         parameters = self._parameters(file, text_sha256)

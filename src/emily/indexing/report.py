@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from emily.indexing.catalogue import DocumentInfo
 
-__all__ = ["AddReport", "FileOutcome", "Outcome", "ReindexReport", "RemoveReport", "State"]
+__all__ = [
+    "AddReport",
+    "FileOutcome",
+    "Outcome",
+    "Progress",
+    "ReindexReport",
+    "RemoveReport",
+    "State",
+]
 
 State = Literal["read", "in part", "failed", "needs a password"]
 """How far a file was read."""
@@ -44,6 +52,23 @@ class FileOutcome:
     pages: int = 0
     state: State | None = None
     inside: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a long job is.
+
+    Attributes:
+        path: the file at hand.
+        done: files finished.
+        total: files in all.
+        outcome: what came of the file; ``None`` when it is begun.
+    """
+
+    path: Path
+    done: int
+    total: int
+    outcome: FileOutcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
