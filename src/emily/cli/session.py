@@ -167,7 +167,6 @@ class Session:
         configure_logs(log_level(self.verbose))
         return asyncio.run(self.read_file(self.settings(), path, passwords))
 
-
     def measure(self, folder: Path, **options: Any) -> Sequence[Trial]:
         """Measure on a set; the owner's archive is not opened.
 

@@ -68,9 +68,7 @@ async def join(
     if "languages" in values:
         detector = LanguageDetector(settings.languages)
     judge = reranked_by or reranker_of(settings)
-    brain = Brain(
-        settings, database, embedder or WordsEmbedder(), detector, reader, reranker=judge
-    )
+    brain = Brain(settings, database, embedder or WordsEmbedder(), detector, reader, reranker=judge)
     stack.push_async_callback(brain.settle)  # before the database closes
     return brain
 
