@@ -90,7 +90,7 @@ class Alerts:
             urgency = logging.INFO
         else:
             urgency = logging.ERROR if level == "critical" else logging.WARNING
-        _log.log(urgency, "alert %s (%s): %s", name, level, text)
+        _log.log(urgency, "alert %s (%s): %s", name, level, alert.text)
         return alert
 
     async def resolve(self, name: str) -> bool:

@@ -73,9 +73,12 @@ async def test_a_wrong_alert_is_refused(
         await Alerts(database).raise_alert(name, level, text)  # type: ignore[arg-type]
 
 
-async def test_a_text_that_the_database_refuses_is_cleaned(database: Database) -> None:
+async def test_a_text_that_the_database_refuses_is_cleaned(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
     alert = await Alerts(database).raise_alert("pin", "warning", "lost\0 \udce9 file")
     assert alert.text == "lost  ? file"
+    assert "lost  ? file" in caplog.text  # and no log fails on it
 
 
 async def test_an_alert_is_logged_loudly_once(
