@@ -35,6 +35,7 @@ from benchmarks.bench import Bench, open_bench, percentile, throwaway_home
 from benchmarks.public_data import PublicSet, load_set
 from benchmarks.reading_tables import put_into
 from emily.measure.scores import ndcg
+from emily.measure.sets import untitled
 from emily.models import UseEmbedder
 from emily.store import EmbeddedServer
 
@@ -48,6 +49,9 @@ SAMPLES: dict[str, dict[str, int]] = {
     "tldr-it2en": {"documents": 3000, "questions": 200},
 }
 PEERS = ("llama-index", "haystack", "txtai", "langchain-pgvector")
+UNTITLED = frozenset({"gnomehelp-it2en", "lohelp-x"})
+"""Sets whose questions are the titles of their documents: nobody is given the titles."""
+
 _RUNNER = Path(__file__).with_name("peer_runner.py")
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "0"}
 
@@ -77,9 +81,15 @@ class Row:
     memory_mb: int
 
 
+def sample(name: str) -> PublicSet:
+    """The documents and questions that everybody gets."""
+    chosen = load_set(name, **SAMPLES.get(name, {}))
+    return untitled(chosen) if name in UNTITLED else chosen
+
+
 def rows(name: str, tools: Path, peers: Sequence[str]) -> list[Row]:
     """All projects on one set."""
-    chosen = load_set(name, **SAMPLES.get(name, {}))
+    chosen = sample(name)
     with tempfile.TemporaryDirectory(prefix="emily-peers-") as place:
         folder = Path(place)
         _write(chosen, folder)
@@ -132,7 +142,13 @@ def _row(chosen: PublicSet, project: str, result: dict[str, Any]) -> Row:
 
 def _write(chosen: PublicSet, folder: Path) -> None:
     for name, items in (
-        ("corpus", [{"id": d.id, "title": d.title, "text": d.text} for d in chosen.documents]),
+        (
+            "corpus",
+            [
+                {"id": d.id, "title": "" if chosen.name in UNTITLED else d.title, "text": d.text}
+                for d in chosen.documents
+            ],
+        ),
         ("queries", [{"id": q.id, "text": q.text} for q in chosen.questions]),
     ):
         lines = "".join(json.dumps(item) + "\n" for item in items)
@@ -179,7 +195,7 @@ def _emily(name: str) -> dict[str, Any]:
 
 
 async def _measure(name: str) -> dict[str, Any]:
-    chosen = load_set(name, **SAMPLES.get(name, {}))
+    chosen = sample(name)
     model = UseEmbedder(threads=1)
     model.embed_queries(["warm"])
     async with open_bench(model) as bench:
