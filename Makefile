@@ -23,8 +23,9 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# Two at a time, each with a database server of its own; a file's tests stay together.
 test: setup lint
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses=2 --dist=loadfile
 
 test-slow: setup
 	$(BIN)/pytest -m slow -o timeout=1800
