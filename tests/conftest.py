@@ -6,6 +6,7 @@ from a migrated one. The tests reach it as an owner's own server, by its address
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -45,6 +46,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     monkeypatch.setenv("EMILY_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _log_of_this_test() -> Iterator[None]:
+    """The program sets up its log for its whole process; no test hears another one's."""
+    logger = logging.getLogger("emily")
+    before = logger.handlers[:], logger.level, logger.propagate
+    yield
+    logger.handlers[:], logger.propagate = before[0], before[2]
+    logger.setLevel(before[1])
 
 
 @pytest.fixture(scope="session")
