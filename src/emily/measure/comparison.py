@@ -120,11 +120,13 @@ def load_run(path: Path) -> Run:
         InputError: the file cannot be read or holds something else.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
     except ValueError as error:
         raise InputError(f"{path} is not JSON: {error}.") from None
+    except RecursionError:
+        raise InputError(f"{path} is nested too deeply.") from None
     try:
         texts, figures = {}, {}
         for group in ("answerable", "unanswerable"):

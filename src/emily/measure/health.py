@@ -244,7 +244,7 @@ async def _embedder(embedder: Embedder) -> Check:
         # Weights, golden pair; of a server also its version and whether it reads texts whole.
         detail = await asyncio.to_thread(examined, embedder)
     except EmilyError as error:
-        own = isinstance(embedder, BackedEmbedder)
+        own = isinstance(embedder, BackedEmbedder) or embedder.identity.profile == "unset"
         mend = "emily models list" if own else "pip install --force-reinstall emily"
         return Check("embedder", False, str(error), mend)
     return Check("embedder", True, detail)

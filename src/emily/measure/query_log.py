@@ -127,7 +127,9 @@ class QueryLog:
         Raises:
             InputError: there is no question of that id.
         """
-        gone = await self._database.execute("clear_queries", {"id": identity})
+        # What is no bigint cannot be an id either, and the database would refuse it.
+        known = identity is None or 0 < identity < 2**63
+        gone = await self._database.execute("clear_queries", {"id": identity}) if known else 0
         if identity is not None and not gone:
             raise InputError(f"The log holds no question {identity}. See: emily queries")
         return gone

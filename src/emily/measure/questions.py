@@ -98,11 +98,12 @@ def load_questions(path: Path) -> tuple[list[Question], list[Unanswerable]]:
         InputError: the file cannot be read, is neither, or an entry is not as described here.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        # Some editors begin a file with a mark of its encoding.
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"The questions {path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"The questions {path} are not TOML: {error}") from error
+        raise InputError(f"The questions {path} are not UTF-8: {error}") from error
     data = _from_lines(text, path) if path.suffix == ".jsonl" else _from_toml(text, path)
     answerable = [_entry(Question, item, path) for item in _entries(data, "answerable", path)]
     unanswerable = [
@@ -143,6 +144,8 @@ def _from_toml(text: str, path: Path) -> dict[str, Any]:
         data = tomllib.loads(text)
     except ValueError as error:
         raise InputError(f"The questions {path} are not TOML: {error}") from error
+    except RecursionError:
+        raise InputError(f"The questions {path} are nested too deeply.") from None
     unknown = sorted(data.keys() - {"answerable", "unanswerable"})
     if unknown:
         raise InputError(
@@ -160,6 +163,8 @@ def _from_lines(text: str, path: Path) -> dict[str, Any]:
             item = json.loads(line)
         except ValueError as error:
             raise InputError(f"{path}, line {number} is not JSON: {error}.") from error
+        except RecursionError:
+            raise InputError(f"{path}, line {number} is nested too deeply.") from None
         if not isinstance(item, dict):
             raise InputError(f"{path}, line {number} is no JSON object: {line[:60]!r}.")
         data["answerable" if "document" in item else "unanswerable"].append(item)

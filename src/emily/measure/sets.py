@@ -278,6 +278,8 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             item = json.loads(line)
         except ValueError as error:
             raise InputError(f"{path}, line {number} is not JSON: {error}.") from None
+        except RecursionError:
+            raise InputError(f"{path}, line {number} is nested too deeply.") from None
         if not isinstance(item, dict):
             raise InputError(f"{path}, line {number} is no JSON object: {line[:60]!r}.")
         yield number, item
@@ -286,7 +288,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def _read(path: Path) -> list[str]:
     try:
         # Not splitlines: a text may hold form feeds and other ends of line of Unicode.
-        return path.read_text(encoding="utf-8").split("\n")
+        return path.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError as error:

@@ -176,3 +176,9 @@ async def test_a_database_that_hangs_does_not_keep_the_program(
     await filled.search("rent of the flat")
     await filled.settle()
     assert await filled.queries.count() == 1
+
+
+@pytest.mark.parametrize("identity", [-1, 0, 2**63, 10**30])
+async def test_a_number_that_can_be_no_id_is_not_in_the_log(filled: Brain, identity: int) -> None:
+    with pytest.raises(InputError, match=f"The log holds no question {identity}"):
+        await filled.queries.clear(identity)

@@ -123,6 +123,7 @@ def test_a_saved_result_is_read(tmp_path):
     ("text", "message"),
     [
         ("{", "is not JSON"),
+        ("[" * 100_000, "is nested too deeply"),
         ("[]", "is no result of a measurement"),
         ('{"error": {"message": "no"}}', "is no result of a measurement"),
         ('{"answerable": [{"id": 1}], "unanswerable": []}', "is no result of a measurement"),

@@ -78,7 +78,16 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 def test_bytes_that_are_not_utf8_are_refused(tmp_path):
     path = tmp_path / "q.toml"
     path.write_bytes(b'x = "\xff"')
-    with pytest.raises(InputError, match="are not TOML"):
+    with pytest.raises(InputError, match="are not UTF-8"):
+        load_questions(path)
+
+
+def test_a_mark_of_the_encoding_and_deep_nesting_break_nothing(tmp_path):
+    path = tmp_path / "q.toml"
+    path.write_bytes(b'\xef\xbb\xbf[[answerable]]\nid = "a"\ntext = "?"\ndocument = "d"\n')
+    assert load_questions(path)[0] == [Question("a", "?", "d")]
+    path.write_text("x = " + "[" * 100_000, encoding="utf-8")
+    with pytest.raises(InputError, match="are nested too deeply"):
         load_questions(path)
 
 
@@ -99,6 +108,7 @@ def test_lines_of_json_are_read_as_toml_is(tmp_path):
     ("text", "message"),
     [
         ('{"id": "a1"', r"questions\.jsonl, line 1 is not JSON"),
+        ("[" * 100_000, r"questions\.jsonl, line 1 is nested too deeply"),
         ("\n[1]", r"questions\.jsonl, line 2 is no JSON object: '\[1\]'"),
         ('{"id": "a1", "text": "?"}', "Question 'a1' in .* lacks the field 'kind'"),
         ('{"id": 1, "text": "?", "document": "a"}', "'id' is 1; it must be a string"),

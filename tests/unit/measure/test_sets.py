@@ -66,6 +66,7 @@ def test_a_text_may_hold_every_end_of_line_there_is(folder):
         ({"qrels": ""}, "No question of .* has a relevant document"),
         ({"qrels": "q1\td1\t0\n"}, "No question of .* has a relevant document"),
         ({"corpus": CORPUS + "{"}, r"corpus\.jsonl, line 3 is not JSON"),
+        ({"corpus": "[" * 100_000}, r"corpus\.jsonl, line 1 is nested too deeply"),
         ({"corpus": CORPUS + "[1]"}, r"corpus\.jsonl, line 3 is no JSON object: '\[1\]'"),
         ({"corpus": CORPUS + '{"id": "d1", "text": ""}'}, r"line 3: the id 'd1' stands in line 1"),
         ({"corpus": '{"text": "a"}'}, r"line 1 lacks the field 'id'"),
@@ -100,6 +101,12 @@ def test_bytes_that_are_not_utf8_are_refused(folder):
     (place / "corpus.jsonl").write_bytes(b'{"id": "\xff"}')
     with pytest.raises(InputError, match=r"corpus\.jsonl is not UTF-8"):
         load_set(place)
+
+
+def test_a_mark_of_the_encoding_is_no_text(folder):
+    files = {"corpus": CORPUS, "queries": QUERIES, "qrels": QRELS}
+    marked = {name: "\ufeff" + text for name, text in files.items()}
+    assert load_set(folder(**marked)) == load_set(folder(**files))
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):
