@@ -202,7 +202,10 @@ class BehaviourPart:
     questions: Annotated[int, "How many."]
     empty: Annotated[float | None, "Share that shows nothing."]
     was_empty: Annotated[float | None, "Share that showed nothing when it was asked."]
-    empty_arms: Annotated[dict[str, float], "Share that each arm brought nothing to."]
+    empty_arms: Annotated[
+        dict[str, float],
+        "Share that each arm brought nothing to, of questions without filters and operators.",
+    ]
     documents: Annotated[float | None, "Mean number of distinct documents, where there are any."]
     slots: Annotated[float | None, "Mean number of chunks chosen of each document shown."]
     single_document: Annotated[float | None, "Share that shows one document alone."]

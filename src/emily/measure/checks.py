@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from emily.measure.query_log import LoggedQuery, QueryLog
+from emily.measure.query_log import ALERTS, LoggedQuery, QueryLog
 from emily.models.protocols import ModelIdentity
 from emily.settings import Settings
 from emily.store import Database
@@ -128,7 +128,7 @@ class StandingChecks:
     async def _traffic(self) -> list[Check]:
         if not self._settings.query_log:
             off = "no questions are kept (setting query_log), so nothing is known of it"
-            return [Check(name, True, off) for name in ("arms", "slots", "separation", "latency")]
+            return [Check(name, True, off) for name in ALERTS]
         latest = await self._log.recent(2 * (WINDOW + _EARLIER))
         # A search by another preset or model is another instrument.
         queries = [
@@ -173,11 +173,13 @@ class StandingChecks:
 def arms_check(queries: Sequence[LoggedQuery]) -> Check:
     """An arm that brings nothing: the other one answers alone, and nobody is told.
 
-    A question without any term is none that the lexical arm could have found something for.
+    A question without any term is none that the lexical arm could have found something for, and
+    one with filters, phrases or words to leave out may leave both arms nothing.
 
     Args:
         queries: the latest first, to the whole archive.
     """
+    queries = [item for item in queries if not item.narrowed]
     said = []
     for arm in sorted({name for item in queries for name in item.arms}):
         asked = [item for item in queries if arm in item.arms and (arm != "lexical" or item.terms)][
@@ -358,4 +360,5 @@ def _log_odds(probability: float) -> float:
 
 
 def _too_few(seen: Sequence[object], fewest: int = FEWEST) -> str:
-    return f"{len(seen)} searches to judge by; {fewest} are needed"
+    noun = "search" if len(seen) == 1 else "searches"
+    return f"{len(seen)} {noun} to judge by; {fewest} are needed"

@@ -18,12 +18,17 @@ from psycopg.types.json import Jsonb
 from emily.errors import InputError
 from emily.retrieval.answer import Answer
 from emily.retrieval.filters import Filters
+from emily.retrieval.operators import read_operators
 from emily.settings import Settings
 from emily.store import Connection, Database, statement
+from emily.store.alerts import Alerts
 
-__all__ = ["LoggedQuery", "QueryKind", "QueryLog", "entry_of"]
+__all__ = ["ALERTS", "LoggedQuery", "QueryKind", "QueryLog", "entry_of"]
 
 QueryKind = Literal["search", "ask"]
+
+ALERTS = ("arms", "slots", "separation", "latency")
+"""The standing checks that rest on the log, and their alerts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,13 @@ class LoggedQuery:
         return tuple(name for name, found in self.arms.items() if not found)
 
     @property
+    def narrowed(self) -> bool:
+        """Whether filters, phrases or words to leave out may honestly leave an arm nothing."""
+        if self.options.get("filters"):
+            return True
+        return bool(self.options.get("operators", True)) and read_operators(self.text).active
+
+    @property
     def documents(self) -> int:
         """How many documents were shown."""
         return len(set(self.slots))
@@ -124,6 +136,8 @@ class QueryLog:
     async def clear(self, identity: int | None = None) -> int:
         """Forget all questions, or one by its id; gives how many were forgotten.
 
+        With all of them go the alerts that rest on them.
+
         Raises:
             InputError: there is no question of that id.
         """
@@ -132,6 +146,9 @@ class QueryLog:
         gone = await self._database.execute("clear_queries", {"id": identity}) if known else 0
         if identity is not None and not gone:
             raise InputError(f"The log holds no question {identity}. See: emily queries")
+        if identity is None:
+            for name in ALERTS:
+                await Alerts(self._database).resolve(name)
         return gone
 
     @property

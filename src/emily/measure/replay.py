@@ -31,6 +31,7 @@ class Replayed:
         outcome: of asking it now.
         was_empty: whether it showed nothing when it was asked.
         times: how often the log holds it, with the same options.
+        narrowed: whether filters or operators may honestly leave an arm nothing.
     """
 
     id: int
@@ -38,6 +39,7 @@ class Replayed:
     outcome: Outcome
     was_empty: bool
     times: int
+    narrowed: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -53,7 +55,7 @@ class Behaviour:
         questions: how many.
         empty: share that shows nothing.
         was_empty: share that showed nothing when it was asked.
-        empty_arms: share that each arm brought nothing to.
+        empty_arms: share that each arm brought nothing to, of those without filters and operators.
         documents: mean number of distinct documents shown, of those that show some.
         slots: mean number of chunks chosen of each document shown.
         single_document: share that shows one document alone.
@@ -93,15 +95,16 @@ class Replay:
         chosen = [item for item in self.questions if length in (None, length_of(item.text))]
         found = [item.outcome for item in chosen]
         shown = [item for item in found if item.shown]
+        plain = [item.outcome for item in chosen if not item.narrowed]
         slots = [count for item in found for count in item.slots]
         arms = dict.fromkeys(
-            name for item in found for name in item.places if name.endswith("_arm")
+            name for item in plain for name in item.places if name.endswith("_arm")
         )
         return Behaviour(
             questions=len(chosen),
             empty=mean([item.is_empty for item in chosen]),
             was_empty=mean([item.was_empty for item in chosen]),
-            empty_arms={name: mean([name in item.empty_arms for item in found]) for name in arms},
+            empty_arms={name: mean([name in item.empty_arms for item in plain]) for name in arms},
             documents=mean([len(item.shown) for item in shown]),
             slots=mean(slots),
             single_document=mean([len(item.shown) == 1 for item in found]),
@@ -148,7 +151,14 @@ async def replay(
         check_fusion(answer.trace, last.text)
         asked = Asked(str(last.id), last.text, absence=REAL)
         found.append(
-            Replayed(last.id, last.text, outcome(asked, answer), not last.slots, len(items))
+            Replayed(
+                last.id,
+                last.text,
+                outcome(asked, answer),
+                not last.slots,
+                len(items),
+                last.narrowed,
+            )
         )
         told(len(found), len(distinct))
     return Replay(preset, tuple(found), left_out)

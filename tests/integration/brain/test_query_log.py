@@ -136,6 +136,28 @@ async def test_the_owner_clears_one_question_or_all(filled: Brain) -> None:
     assert await filled.queries.count() == 0
 
 
+async def test_with_the_log_go_the_alerts_that_rest_on_it(filled: Brain) -> None:
+    await filled.alerts.raise_alert("arms", "critical", "The lexical arm brought nothing.")
+    await filled.alerts.raise_alert("stale", "warning", "One document is stale.")
+    await filled.search("rent")
+    await filled.settle()
+    latest = (await filled.queries.recent(1))[0]
+    await filled.queries.clear(latest.id)
+    assert {alert.name for alert in await filled.alerts.open()} == {"arms", "stale"}
+    await filled.queries.clear()
+    assert {alert.name for alert in await filled.alerts.open()} == {"stale"}
+
+
+async def test_phrases_that_stand_nowhere_are_no_empty_arm_of_a_replay(filled: Brain) -> None:
+    for question in ("rent", 'the "nuvola rossa"'):
+        await filled.search(question)
+        await filled.settle()
+    found = (await filled.replay()).behaviour()
+    assert found.questions == 2
+    assert found.empty == 0.5
+    assert found.empty_arms == {"vector_arm": 0, "lexical_arm": 0}
+
+
 async def test_a_log_that_cannot_be_written_costs_no_answer(
     filled: Brain, rows: Rows, caplog: pytest.LogCaptureFixture
 ) -> None:

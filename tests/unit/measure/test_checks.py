@@ -99,6 +99,22 @@ def test_a_question_without_terms_is_none_of_the_lexical_arms() -> None:
     assert arms_check(_spoilt(30, arms={"vector": 20, "lexical": 0}, terms=0)).ok
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"text": 'where is "nuvola rossa" kept'},
+        {"text": "rent -flat"},
+        {"options": {"filters": {"lang": ["de"]}}},
+    ],
+)
+def test_what_a_question_narrows_itself_is_no_empty_arm(values: dict[str, Any]) -> None:
+    empty = {"vector": 0, "lexical": 0}
+    assert arms_check(_spoilt(30, arms=empty, **values)).ok
+    # Where operators are off, quotation marks are characters like others.
+    words = {"text": '"nuvola rossa"', "options": {"operators": False}}
+    assert not arms_check(_spoilt(30, arms=empty, **words)).ok
+
+
 def test_one_document_that_takes_every_slot() -> None:
     found = slots_check(_spoilt(15, slots=(7, 7, 7)), NAMES)
     assert not found.ok
