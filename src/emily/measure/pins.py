@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -153,7 +154,11 @@ class Pins:
             raise
         except Exception as error:  # noqa: BLE001 - the change is done, and must be reported
             return (f"The pinned questions could not be asked: {error}",)
-        told = [lost(pin) for pin in seen if not pin.found]
+        told = [
+            lost(pin, found_before=pin.id in before and before[pin.id].found is True)
+            for pin in seen
+            if not pin.found
+        ]
         for pin in seen:
             if pin.found and before[pin.id].found is False:
                 told.append(f"The pinned question {pin.question!r} finds {pin.name} again.")
@@ -169,21 +174,31 @@ class Pins:
             return Check("pins", False, f"The pinned questions could not be asked: {error}")
         gone = [lost(pin) for pin in seen if not pin.found]
         if gone:
-            return Check("pins", False, " ".join(gone), "emily pins lists them")
+            return Check("pins", False, " ".join(gone), "emily pins")
         noun = "question finds its document" if len(seen) == 1 else "questions find their documents"
         return Check("pins", True, f"{len(seen)} pinned {noun}")
 
 
-def lost(pin: Pin) -> str:
-    """The sentence about a pinned question whose document is not found."""
+def lost(pin: Pin, *, found_before: bool = False) -> str:
+    """The sentence about a pinned question whose document is not found.
+
+    Args:
+        pin: as it was asked last.
+        found_before: whether it is known to have found its document before.
+    """
     if pin.document_id is None:
         return (
             f"The pinned question {pin.question!r} has lost its document: {pin.name} is no longer "
             f"in the archive. Add it again, or: emily pins --remove {pin.id}"
         )
+    finds = "no longer finds" if found_before else "does not find"
+    # A question that begins with a minus would be read as an option.
+    asked, document = shlex.quote(pin.question), f"--doc {pin.document_id}"
+    dashed = pin.question.startswith("-")
+    command = f"emily why {document} -- {asked}" if dashed else f"emily why {asked} {document}"
     return (
-        f"The pinned question {pin.question!r} no longer finds {pin.name}; lost by: {pin.lost_by}. "
-        f"See: emily why QUESTION --doc {pin.document_id}"
+        f"The pinned question {pin.question!r} {finds} {pin.name}; lost by: {pin.lost_by}. "
+        f"See: {command}"
     )
 
 

@@ -47,6 +47,8 @@ _EXACT: dict[str, object] = {"vector_index": "exact"}
 
 _BEHIND = 400  # characters behind a passage, to see whether it was cut
 
+_NAMED = 20  # questions that a notice names
+
 Step = Callable[[str, int, int], None]
 """Told of progress: what is done, how much of it, of how much."""
 
@@ -271,6 +273,7 @@ async def run_archive(
     """
     chosen_presets = [preset_of(archive.settings, preset) for preset in presets]
     asked = await _asked_of_archive(archive.catalogue.resolve, answerable, unanswerable)
+    asked, misquoting = await _rightly_quoted(archive.database, asked)
     names = {item.id: item.name for item in await archive.catalogue.documents()}
     subject = Subject(
         kind="archive",
@@ -279,9 +282,10 @@ async def run_archive(
         questions=len(answerable),
         absent=len(unanswerable),
     )
+    told = _misquotes(misquoting)
     return [
         await _run(
-            Trial(subject, preset, str(archive.embedder.identity), names, {}),
+            Trial(subject, preset, str(archive.embedder.identity), names, {}, notices=told),
             searching(archive.retriever, preset.name),
             asked,
             tools(archive.database, archive.embedder),
@@ -312,12 +316,12 @@ async def _run(
             told=_telling(step, f"asked, preset {trial.preset.name}", len(asked)),
         )
     seconds = {**trial.seconds, "asking": time.perf_counter() - started}
-    notices = stand_ins(
-        trial.preset, trial.model, None if reranker is None else reranker.name
-    ) + tuple(
+    parts = stand_ins(trial.preset, trial.model, None if reranker is None else reranker.name)
+    down = tuple(
         f"In {count} of {len(asked)} searches the {part} was down: the figures are not of it."
         for part, count in found.down().items()
     )
+    notices = (*trial.notices, *parts, *down)
     return replace(trial, evaluation=found, seconds=seconds, notices=notices)
 
 
@@ -348,6 +352,46 @@ async def _asked_of_archive(
         )
     asked += [Asked(item.id, item.text, absence=item.kind) for item in unanswerable]
     return asked
+
+
+async def _rightly_quoted(
+    database: Database, asked: Sequence[Asked]
+) -> tuple[list[Asked], list[str]]:
+    """The questions without quotes that no search could show, and the ids of those.
+
+    A passage is a part of the document's text, and is compared letter for letter.
+    """
+    kept, misquoting = [], []
+    for item in asked:
+        if item.quotes:
+            texts = []
+            for document in item.relevant:
+                row = await database.fetch_one("stored_text", {"document_id": document})
+                texts.append("" if row is None else " ".join(row["text"].split()))
+            standing = tuple(
+                quote
+                for quote in item.quotes
+                if any(" ".join(quote.split()) in text for text in texts)
+            )
+            if not standing:
+                misquoting.append(item.id)
+            kept.append(replace(item, quotes=standing))
+        else:
+            kept.append(item)
+    return kept, misquoting
+
+
+def _misquotes(ids: Sequence[str]) -> tuple[str, ...]:
+    if not ids:
+        return ()
+    listed = ", ".join(ids[:_NAMED]) + (", …" if len(ids) > _NAMED else "")
+    one = len(ids) == 1
+    return (
+        f"{len(ids)} {'question has a quote that does' if one else 'questions have quotes that do'}"
+        f" not stand in the document named, letter for letter: {listed}. No search could show "
+        f"{'it, so it is' if one else 'them, so they are'} not counted. What became of a quote "
+        "is told by: emily why QUESTION --doc DOC --quote WORDS",
+    )
 
 
 def _one_thread() -> AbstractContextManager[object]:

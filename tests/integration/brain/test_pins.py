@@ -35,17 +35,27 @@ async def test_a_document_that_others_push_out_is_told_of(pinned: Brain, write: 
     (notice,) = report.notices
     assert notice.startswith(f"The pinned question '{QUESTION}' no longer finds keys.txt; lost by:")
     (alert,) = await pinned.alerts.open()
-    assert (alert.name, alert.level, alert.text) == ("pin:1", "warning", notice)
+    lasting = notice.replace("no longer finds", "does not find")
+    assert lasting.endswith(f"See: emily why '{QUESTION}' --doc 1")
+    assert (alert.name, alert.level, alert.text) == ("pin:1", "warning", lasting)
     (pin,) = await pinned.pins.list()
     assert (pin.found, pin.rank) == (False, None)
     assert pin.lost_by in ("second stage", "selection")
     checks = {check.name: check for check in await pinned.doctor()}
-    assert checks["pins"].detail == notice
+    assert (checks["pins"].detail, checks["pins"].help) == (lasting, "emily pins")
     removed = await pinned.remove("better.txt")
     assert removed.document.name == "better.txt"
     assert removed.notices == (f"The pinned question '{QUESTION}' finds keys.txt again.",)
     assert not await pinned.alerts.open()
     assert not (await pinned.remove("cake.txt")).notices
+
+
+async def test_what_was_never_found_is_not_told_as_lost(pinned: Brain) -> None:
+    made = await pinned.pin("-garage where are the spare keys", "cake.txt")
+    assert not made.found
+    (alert,) = await pinned.alerts.open()
+    assert "does not find cake.txt" in alert.text
+    assert alert.text.endswith("See: emily why --doc 2 -- '-garage where are the spare keys'")
 
 
 async def test_a_document_that_is_gone_and_comes_back(pinned: Brain, folder: Path) -> None:
