@@ -163,7 +163,7 @@ def test_lost_by_the_threshold(desk: Desk) -> None:
     needed = found["cure"]["settings"]["threshold"]
     assert needed <= sight["score"] < needed + 0.001
     assert found["cure"]["verified"]
-    assert f"threshold <= {needed:g}" in found["cure"]["sentence"]
+    assert f"threshold <= {needed:g} (--threshold {needed:g})" in found["cure"]["sentence"]
 
 
 def test_lost_by_the_selection(desk: Desk) -> None:
@@ -171,6 +171,7 @@ def test_lost_by_the_selection(desk: Desk) -> None:
     assert found["lost_by"] == "selection"
     sight = _stage(found, "selection")
     assert found["cure"]["settings"] == {"result_limit": sight["rank"]}
+    assert f"(--limit {sight['rank']})" in found["cure"]["sentence"]
     assert found["cure"]["verified"]
     assert len(_above(found)) == min(sight["rank"] - 1, 5)
 

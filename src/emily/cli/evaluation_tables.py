@@ -11,7 +11,7 @@ from emily.cli.plain import one_line
 from emily.cli.printing import output, table
 
 if TYPE_CHECKING:
-    from emily.measure.comparison import Change, Comparison
+    from emily.measure.comparison import Change, Comparison, MetricChange
     from emily.measure.evaluation import Evaluation, Outcome, Scores
     from emily.measure.replay import Replay
     from emily.measure.trial import Subject, Trial
@@ -56,9 +56,7 @@ def print_comparison(found: Comparison) -> None:
             f"{item.difference.low:+.3f} to {item.difference.high:+.3f}",
             item.gains,
             item.losses,
-            "inside the noise"
-            if item.difference.noise
-            else ("better" if item.difference.mean > 0 else "worse"),
+            _verdict(item),
         )
         for item in found.metrics
     ]
@@ -71,9 +69,19 @@ def print_comparison(found: Comparison) -> None:
             rows,
         )
     )  # fmt: skip
+    if not found.changes:
+        console.print("The two are identical in every figure of every question that both asked.")
     _print_changes(found.changes)
     for notice in found.notices:
         console.print(f"Notice: {one_line(notice)}")
+
+
+def _verdict(item: MetricChange) -> str:
+    if not item.gains and not item.losses:
+        return "identical"
+    if item.difference.noise:
+        return "inside the noise"
+    return "better" if item.difference.mean > 0 else "worse"
 
 
 def print_replay(found: Replay) -> None:
@@ -183,13 +191,16 @@ def _reading(scores: Scores) -> list[str]:
     arms = ", ".join(
         f"{name.replace('_', ' ')} {share:.1%}" for name, share in scores.empty_arms.items()
     )
+    cut = [
+        f"Of {scores.cut} chosen chunks that are cut before their continuation, {scores.continued} "
+        f"are continued for the reader; {scores.cut_passages} of {scores.passages} passages end "
+        "before theirs."
+    ]
     return [
         f"Lost by: {losses or 'no stage'}. Empty arms: {arms or 'none'}.",
         f"A search shows {scores.documents:.2f} documents; {scores.single_document:.1%} show one "
         f"alone ({scores.one_took_all:.1%} gave it all slots), {scores.empty:.1%} nothing.",
-        f"Of {scores.cut} chosen chunks that are cut before their continuation, {scores.continued} "
-        f"are continued for the reader; {scores.cut_passages} of {scores.passages} passages end "
-        "before theirs.",
+        *(cut if scores.cut or scores.cut_passages else ()),
         f"An answer has {scores.characters:.0f} characters, {scores.tokens:.0f} tokens.",
     ]
 

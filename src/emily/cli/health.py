@@ -43,7 +43,8 @@ def doctor(context: typer.Context, as_json: AsJson = False) -> None:
         say_json(doctor_output(checks))
     else:
         for check in checks:
-            typer.echo(f"{'ok  ' if check.ok else 'FAIL'}  {check.name}: {plain(check.detail)}")
+            state = "FAIL" if not check.ok else "ok  " if check.judged else "-   "
+            typer.echo(f"{state}  {check.name}: {plain(check.detail)}")
             if check.help is not None:
                 typer.echo(f"      mend it with: {plain(check.help)}")
     if not all(check.ok for check in checks):

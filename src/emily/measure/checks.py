@@ -69,7 +69,8 @@ _SAMPLE = 2000  # newest vectors that are looked at between two examinations of 
 class Check:
     """One part examined: whether it works, what was seen, and what mends it.
 
-    ``level`` is that of the alert that a standing check raises when it fails.
+    ``level`` is that of the alert that a standing check raises when it fails; ``judged`` is
+    whether there was enough to judge by: what could not be judged is not told as working.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Check:
     detail: str
     help: str | None = None
     level: AlertLevel = "warning"
+    judged: bool = True
 
 
 class StandingChecks:
@@ -128,7 +130,7 @@ class StandingChecks:
     async def _traffic(self) -> list[Check]:
         if not self._settings.query_log:
             off = "no questions are kept (setting query_log), so nothing is known of it"
-            return [Check(name, True, off) for name in ALERTS]
+            return [Check(name, True, off, judged=False) for name in ALERTS]
         latest = await self._log.recent(2 * (WINDOW + _EARLIER))
         # A search by another preset or model is another instrument.
         queries = [
@@ -197,7 +199,7 @@ def arms_check(queries: Sequence[LoggedQuery]) -> Check:
                 "emily search QUESTION --explain says why it is empty; emily doctor examines it.",
                 "critical",
             )
-    return Check("arms", True, "; ".join(said) or _too_few(queries))
+    return Check("arms", True, "; ".join(said)) if said else _too_few("arms", queries)
 
 
 def slots_check(queries: Sequence[LoggedQuery], names: Mapping[int, str]) -> Check:
@@ -213,7 +215,7 @@ def slots_check(queries: Sequence[LoggedQuery], names: Mapping[int, str]) -> Che
             found.setdefault(item.text.casefold(), item)  # the same question twice says no more
     asked = list(found.values())[:WINDOW]
     if len(asked) < FEWEST:
-        return Check("slots", True, _too_few(asked))
+        return _too_few("slots", asked)
     taken = Counter(item.slots[0] for item in asked if item.documents == 1)
     single = taken.total()
     document, most = max(taken.items(), key=lambda pair: pair[1], default=(0, 0))
@@ -249,7 +251,7 @@ def separation_check(queries: Sequence[LoggedQuery]) -> Check:
         gaps.append(_log_odds(item.best) - _log_odds(item.median))
     gaps = gaps[:WINDOW]
     if len(gaps) < FEWEST:
-        return Check("separation", True, _too_few(gaps))
+        return _too_few("separation", gaps)
     middle = median(gaps)
     detail = (
         f"the best candidate's odds are {math.exp(min(middle, 50.0)):,.1f} times the middle one's "
@@ -291,7 +293,9 @@ def latency_check(queries: Sequence[LoggedQuery]) -> Check:
                 f"{len(before)} before them {old:,.0f} ms; the stage {stage} grew most.",
                 "emily doctor; emily search QUESTION --explain shows the time of each stage.",
             )
-    return Check("latency", True, "; ".join(said) or _too_few(queries, 2 * FEWEST))
+    if not said:
+        return _too_few("latency", queries, 2 * FEWEST)
+    return Check("latency", True, "; ".join(said))
 
 
 def vectors_check(facts: Mapping[str, Any], seen: Mapping[str, Any], model: str) -> Check:
@@ -359,6 +363,8 @@ def _log_odds(probability: float) -> float:
     return math.log(bounded / (1.0 - bounded))
 
 
-def _too_few(seen: Sequence[object], fewest: int = FEWEST) -> str:
+def _too_few(name: str, seen: Sequence[object], fewest: int = FEWEST) -> Check:
+    """Nothing is said yet; the searches seen may be enough and yet not alike."""
     noun = "search" if len(seen) == 1 else "searches"
-    return f"{len(seen)} {noun} to judge by; {fewest} are needed"
+    detail = f"not enough searches yet: {len(seen)} {noun} to judge by; {fewest} are needed"
+    return Check(name, True, detail, judged=False)

@@ -49,6 +49,9 @@ minutes, and no setting goes so far."""
 _STEPS = 6  # settings that may have to give way, one after the other
 _MOST = {"arm_size": 1000, "pool_size": 1000, "result_limit": 100}  # their bounds
 
+_OPTION_OF = {"threshold": "--threshold", "result_limit": "--limit"}
+"""Options of a search that set the same for once."""
+
 _SETTING_OF: dict[Loss, str] = {
     "arms": "arm_size",
     "fusion": "pool_size",
@@ -344,6 +347,7 @@ class Why:
             loss = loss_of(answer, case.document)
         listed = " and ".join(
             f"{name} {'<=' if name == 'threshold' else '>='} {value:g}"
+            + (f" ({_OPTION_OF[name]} {value:g})" if name in _OPTION_OF else "")
             for name, value in values.items()
         )
         if loss.rank is None:

@@ -12,6 +12,7 @@ import pytest
 from tests.unit.cli.fake_brain import ANSWER, LEASE, PASSAGE, RECIPE
 
 from emily.indexing.report import FileOutcome
+from emily.measure.checks import Check
 from emily.retrieval.answer import DocumentRef
 
 if TYPE_CHECKING:
@@ -71,6 +72,30 @@ def test_an_answer_by_words_alone_shows_no_probability(terminal: Terminal) -> No
     shown = terminal.run("search", "rent").stdout
     assert "%" not in shown
     assert "Notice: Searched by words alone." in shown
+
+
+def test_the_help_promises_the_languages_of_the_settings(terminal: Terminal) -> None:
+    shown = " ".join(terminal.run("--help").stdout.split())
+    assert "in the languages of the settings (Italian and English by default)" in shown
+    assert "any language" not in shown
+
+
+def test_the_help_of_search_says_to_quote_operators(terminal: Terminal) -> None:
+    shown = " ".join(terminal.run("search", "--help").stdout.split())
+    assert "Put such a question between single quotation marks, as one argument" in shown
+
+
+def test_the_nearest_passage_comes_with_what_shows_it(terminal: Terminal) -> None:
+    terminal.brain.answer = replace(ANSWER, results=(), notices=())
+    searched = terminal.run("search", "rent").stdout
+    assert "Nearest was lease.pdf, 82%; --threshold 0 shows it." in searched
+    asked = terminal.run("ask", "1", "rent").stdout
+    assert "; emily search with --in FILE and --threshold 0 shows it." in " ".join(asked.split())
+    options = {
+        name: terminal.run(name, "--help").stdout.count("--threshold") for name in ("search", "ask")
+    }
+    assert options["search"]
+    assert not options["ask"]
 
 
 def test_no_answer_is_said(terminal: Terminal) -> None:
@@ -313,8 +338,14 @@ def test_doctor(terminal: Terminal) -> None:
         "FAIL  ocr: not installed",
         "      mend it with: pip install --force-reinstall rapidocr",
     ]
-    terminal.brain.checks = terminal.brain.checks[:1]
-    assert terminal.run("doctor").exit_code == 0
+    unjudged = Check("arms", True, "not enough searches yet", judged=False)
+    terminal.brain.checks = [*terminal.brain.checks[:1], unjudged]
+    result = terminal.run("doctor")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "ok    database: runs",
+        "-     arms: not enough searches yet",
+    ]
 
 
 def test_stop(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

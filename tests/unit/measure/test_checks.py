@@ -73,6 +73,7 @@ def test_a_healthy_archive_passes(name: str) -> None:
     found = CHECKS[name](_healthy())
     assert found.ok, found.detail
     assert found.name == name
+    assert found.judged
     assert "to judge by" not in found.detail
 
 
@@ -81,8 +82,13 @@ def test_a_healthy_archive_passes(name: str) -> None:
 def test_too_few_searches_say_nothing(name: str, count: int) -> None:
     faults = {"arms": {"vector": 0, "lexical": 0}, "slots": (1, 1, 1), "best": 0.5, "median": 0.5}
     found = CHECKS[name]([_query(place, **faults) for place in range(count)])
-    assert found.ok
-    assert "to judge by" in found.detail
+    assert (found.ok, found.judged) == (True, False)
+    assert found.detail.startswith("not enough searches yet: ")
+
+
+def test_one_search_is_not_several() -> None:
+    assert "1 search to judge by" in arms_check([_query(0, arms={"vector": 1})]).detail
+    assert "0 searches to judge by" in arms_check([]).detail
 
 
 @pytest.mark.parametrize("arm", ["vector", "lexical"])
