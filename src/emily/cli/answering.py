@@ -28,7 +28,14 @@ _NOT_WORTH_CUTTING = 4  # so few lines more are shown
 _ROUTES = {"ocr": "read by OCR", "vision": "read by a vision model"}
 
 
-def print_answer(answer: Answer, *, languages: tuple[str, ...], full: bool, explain: bool) -> None:
+def print_answer(
+    answer: Answer,
+    *,
+    languages: tuple[str, ...],
+    full: bool,
+    explain: bool,
+    remedy: str = "--threshold 0 shows it",
+) -> None:
     """Print an answer on stdout.
 
     Every line of a document's text stands behind a bar, so that it cannot pass for a notice.
@@ -38,6 +45,7 @@ def print_answer(answer: Answer, *, languages: tuple[str, ...], full: bool, expl
         languages: of the archive; their function words are not marked in passages.
         full: print passages whole, not only the lines that fit the question best.
         explain: print the trace as well.
+        remedy: what shows a passage that the threshold dropped, in the command that is run.
     """
     console = output()
     finder = WordFinder(answer, languages)
@@ -51,7 +59,7 @@ def print_answer(answer: Answer, *, languages: tuple[str, ...], full: bool, expl
     notices = answer.notices
     if not answer.results and not notices:
         notices = ("Nothing was found.",)
-    nearest = None if answer.results else _nearest(answer)
+    nearest = None if answer.results else _nearest(answer, remedy)
     for notice in notices:
         console.print(Text.assemble(("Notice: ", "bold yellow"), plain(notice)))
     if nearest is not None:
@@ -62,15 +70,14 @@ def print_answer(answer: Answer, *, languages: tuple[str, ...], full: bool, expl
             console.print(block)
 
 
-def _nearest(answer: Answer) -> Text | None:
+def _nearest(answer: Answer, remedy: str) -> Text | None:
     """What came nearest to an answer without results, if a threshold dropped it."""
     candidates = answer.trace.get("second_stage", {}).get("candidates", [])
     if not candidates or candidates[0]["probability"] is None:
         return None
     first = candidates[0]
     return Text(
-        f"Nearest was {one_line(first['name'])}, {percent(first['probability'])}; "
-        "--threshold 0 shows it.",
+        f"Nearest was {one_line(first['name'])}, {percent(first['probability'])}; {remedy}.",
         "dim",
     )
 

@@ -27,8 +27,9 @@ __all__ = ["app"]
 app = typer.Typer(
     name="emily",
     help=(
-        "A second brain on your own machine: everything you keep becomes searchable, in any "
-        "language, and every answer cites its page."
+        "A second brain on your own machine: everything you keep becomes searchable in the "
+        "languages of the settings (Italian and English by default), and every answer cites its "
+        "page."
     ),
     add_completion=False,
     no_args_is_help=True,

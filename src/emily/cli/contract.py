@@ -160,7 +160,9 @@ class FilePart:
     ]
     document: Annotated[int | None, "Id of the document that holds its content, if any."]
     reason: Annotated[
-        str | None, "Why it failed, was ignored or is a duplicate; what of it was not read."
+        str | None,
+        "Why it failed, was ignored, is a duplicate or was indexed again though it did not change; "
+        "what of it was not read.",
     ]
     state: Annotated[
         Literal["read", "in part", "failed", "needs a password"] | None,

@@ -125,7 +125,8 @@ def search(
     is a valid answer; a notice then says why.
 
     Words in quotation marks must stand in a passage as they are, and a word with a minus before
-    it must not: emily search 'rent "service charge" -garage'.
+    it must not. Put such a question between single quotation marks, as one argument, or the
+    shell and the options take the signs: emily search 'rent "service charge" -garage'.
     """
     from emily.retrieval.filters import parse_filters
 
@@ -169,12 +170,27 @@ def ask(
 
     async def asked(brain: Brain) -> None:
         answer = await brain.ask(document, question, limit=limit)
-        _show(session, answer, full=full, explain=explain, as_json=as_json)
+        _show(
+            session,
+            answer,
+            full=full,
+            explain=explain,
+            as_json=as_json,
+            remedy="emily search with --in FILE and --threshold 0 shows it",
+        )
 
     session.run(asked, warm=True)
 
 
-def _show(session: Session, answer: Answer, *, full: bool, explain: bool, as_json: bool) -> None:
+def _show(
+    session: Session,
+    answer: Answer,
+    *,
+    full: bool,
+    explain: bool,
+    as_json: bool,
+    remedy: str = "--threshold 0 shows it",
+) -> None:
     if as_json:
         from emily.cli.contract import search_output
 
@@ -182,4 +198,10 @@ def _show(session: Session, answer: Answer, *, full: bool, explain: bool, as_jso
         return
     from emily.cli.answering import print_answer
 
-    print_answer(answer, languages=session.settings().languages, full=full, explain=explain)
+    print_answer(
+        answer,
+        languages=session.settings().languages,
+        full=full,
+        explain=explain,
+        remedy=remedy,
+    )

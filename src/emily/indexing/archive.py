@@ -172,7 +172,7 @@ class Archive:
             words_model = await self._words_model_id(connection)
             await write_derived(connection, document, words_model, prepared, vectors, self._embed)
             await run(connection, "bump_revision")
-            return Written(outcome, document, forgotten=forgotten)
+            return Written(outcome, document, forgotten=forgotten, renewed=_renewed(own))
 
         return await self._database.run(work, idempotent=True)
 
@@ -276,7 +276,8 @@ class Archive:
                 same_path=found["same_path"],
                 same_bytes=found["same_bytes"],
                 same_text=bool(found["same_text"]),
-                current=found["same_index"] and not found["incomplete"],
+                same_index=found["same_index"],
+                incomplete=found["incomplete"],
             )
             for found in await cursor.fetchall()
         ]
@@ -299,6 +300,15 @@ class Archive:
         found = await row(connection, "register_model", self._words_model.parameters)
         identity: int = found["id"]
         return identity
+
+
+def _renewed(own: Twin | None) -> str | None:
+    """Why a document was written again, if its file is as it was."""
+    if own is None or not own.same_bytes:
+        return None
+    if not own.same_index:
+        return "It was indexed with other settings or by another model."
+    return "It was not read or indexed whole before."
 
 
 def _half(vector: Vector | None) -> HalfVector | None:

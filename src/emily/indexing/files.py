@@ -91,7 +91,8 @@ class Twin:
         same_path: it is known by the file's path.
         same_bytes: it has the file's bytes.
         same_text: it has the file's text, cosmetic differences aside.
-        current: it was read whole, and indexed by the present model with the present settings.
+        same_index: it was indexed by the present model with the present settings.
+        incomplete: something of it was not read or not indexed.
     """
 
     id: int
@@ -100,7 +101,13 @@ class Twin:
     same_path: bool
     same_bytes: bool
     same_text: bool
-    current: bool
+    same_index: bool
+    incomplete: bool
+
+    @property
+    def current(self) -> bool:
+        """It was read whole, and indexed by the present model with the present settings."""
+        return self.same_index and not self.incomplete
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +119,14 @@ class Written:
         document: the document that holds its content.
         twin: of a duplicate, the document that was there.
         forgotten: SHA-256 of files that no document needs any longer.
+        renewed: why a file that did not change was indexed again; ``None`` of any other.
     """
 
     outcome: Outcome
     document: int
     twin: Twin | None = None
     forgotten: tuple[bytes, ...] = ()
+    renewed: str | None = None
 
 
 def storable(text: str) -> str:

@@ -254,13 +254,14 @@ class Intake:
                 self._originals.forget(file.sha256)
             return _duplicate(file, written.twin)
         missing = _not_read(opened.reading, prepared.failures)
+        reason = " ".join(filter(None, [written.renewed, missing])) or None
         routes = {page.route for page in opened.reading.pages}
         routes |= {picture.route for picture in opened.reading.pictures}
         return FileOutcome(
             path=_shown(file),
             outcome=written.outcome,
             document=written.document,
-            reason=missing,
+            reason=reason,
             chunks=len(prepared.chunks),
             pages=len(text.pages),
             state="in part" if "unread" in routes else "read",

@@ -36,7 +36,8 @@ class FileOutcome:
             ``duplicate`` (the archive holds it already), ``failed``, ``ignored``
             (lock files, temporary files, hidden files inside a folder).
         document: id of the document that holds the file's content, ``None`` if none does.
-        reason: why it failed, was ignored or is a duplicate; what of it was not read.
+        reason: why it failed, was ignored, is a duplicate or was indexed again though it did not
+            change; what of it was not read.
         chunks: chunks written for it.
         pages: pages read.
         state: how far it was read: ``read``, ``in part`` (``reason`` names what is missing),

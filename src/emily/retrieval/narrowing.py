@@ -58,6 +58,16 @@ class LeftOut:
         self._phrases = tuple(phrases)
         self._verdicts: dict[int, bool] = {}
 
+    @property
+    def phrases(self) -> tuple[Phrase, ...]:
+        """What is left out."""
+        return self._phrases
+
+    @property
+    def dropped(self) -> int:
+        """How many of the chunks that were looked at hold one of the phrases."""
+        return sum(self._verdicts.values())
+
     async def among(self, chunks: Iterable[int]) -> set[int]:
         """Those of the chunks that hold one of the phrases."""
         asked = set(chunks)

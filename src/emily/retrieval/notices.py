@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from emily.retrieval.candidate import Candidate
+from emily.retrieval.operators import Phrase
 from emily.retrieval.passages import Cut
 
-__all__ = ["extent"]
+__all__ = ["extent", "narrowed"]
 
 
 def extent(
@@ -34,8 +35,8 @@ def extent(
     if ranked and not passed:
         highest = max(item.probability or 0.0 for item in ranked)
         notices.append(
-            f"Nothing found: the best of {len(ranked)} candidates has a probability of "
-            f"{highest:.1%}, below the threshold of {bar:.1%}."
+            f"Nothing found: the best of {_counted(len(ranked), 'candidate')} has a probability "
+            f"of {highest:.1%}, below the threshold of {bar:.1%}."
         )
     elif not ranked:
         notices.append("Nothing found: no candidate at all.")
@@ -45,12 +46,14 @@ def extent(
         )
     if cut.left_out and budget is not None:
         notices.append(
-            f"{cut.left_out} more passages did not fit into the budget of {budget:,} tokens."
+            f"{_counted(cut.left_out, 'more passage')} did not fit into the budget of "
+            f"{_counted(budget, 'token')}."
         )
     elif cut.left_out:
         notices.append(
-            f"{cut.left_out} more passages were left out: one question shows at most half of a "
-            "document and 20,000 characters. Ask for less at once."
+            f"{_counted(cut.left_out, 'more passage')} {'was' if cut.left_out == 1 else 'were'} "
+            "left out: one question shows at most half of a document and 20,000 characters. Ask "
+            "for less at once."
         )
     beyond = sum(not item.reranked for item in chosen)
     if beyond and any(item.reranked for item in ranked):
@@ -64,3 +67,41 @@ def extent(
     if any(len(result.passages) > 1 for result in cut.results):
         notices.append("Between the passages of a document text is left out.")
     return notices
+
+
+def narrowed(
+    phrases: Sequence[Phrase], left_out: Sequence[Phrase], dropped: int, *, ranked: bool
+) -> list[str]:
+    """What a question's operators have to do with an answer that shows nothing.
+
+    Args:
+        phrases: that a passage had to hold.
+        left_out: that a passage must not hold.
+        dropped: how many passages the search came upon that hold one of ``left_out``.
+        ranked: whether there was any candidate; a phrase that no passage holds is said where it
+            is looked for.
+    """
+    notices = []
+    if phrases and ranked:
+        notices.append(
+            f"Only passages that hold {_quoted(phrases, 'and')} word for word were looked at."
+        )
+    if left_out and dropped:
+        held = "holds" if dropped == 1 else "hold"
+        notices.append(
+            f"{_counted(dropped, 'passage')} that {held} {_quoted(left_out, 'or')} "
+            f"{'was' if dropped == 1 else 'were'} left out, as the minus before it asks."
+        )
+    elif left_out:
+        notices.append(f"Not looked for, as the minus asks: {_quoted(left_out, 'and')}.")
+    return notices
+
+
+def _quoted(phrases: Sequence[Phrase], last: str) -> str:
+    """Phrases between quotation marks, each once."""
+    texts = list(dict.fromkeys(f"“{phrase.text}”" for phrase in phrases))
+    return f" {last} ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

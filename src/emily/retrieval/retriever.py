@@ -24,7 +24,7 @@ from emily.retrieval.filters import Filters
 from emily.retrieval.inquiry import NO_FILTERS, Inquiry, Limits
 from emily.retrieval.mirror import Mirror
 from emily.retrieval.narrowing import LeftOut
-from emily.retrieval.notices import extent
+from emily.retrieval.notices import extent, narrowed
 from emily.retrieval.passages import cut_passages
 from emily.retrieval.presets import Preset, preset_of
 from emily.retrieval.query import Query, expand, parse
@@ -325,6 +325,15 @@ class Retriever:
             notices += extent(
                 ranked, passed, chosen, limits.asked, inquiry.bar, cut, inquiry.preset.budget
             )
+            if not results and "mirror" in trace.stages:  # else nothing was looked for
+                left_out = inquiry.left_out
+                notices += narrowed(
+                    # A phrase of one wording does not bind the others.
+                    inquiry.query.operators.phrases if asked == inquiry.query.text else (),
+                    () if left_out is None else left_out.phrases,
+                    0 if left_out is None else left_out.dropped,
+                    ranked=bool(ranked),
+                )
         unsupported = trace.stages.get("lexical_arm", {}).get("empty_because", "")
         if results and unsupported.startswith("no term"):
             notices.append(

@@ -371,7 +371,10 @@ async def test_other_settings_are_noticed(open_brain: OpenBrain, write: Write, r
     assert "other settings" not in " ".join((await other.search("K014")).notices)
     # Adding the file again does the same for that file.
     (file,) = (await brain.add([path])).files
-    assert file.outcome == "replaced"
+    assert (file.outcome, file.reason) == (
+        "replaced",
+        "It was indexed with other settings or by another model.",
+    )
     assert rows("SELECT count(*) FROM chunk")[0][0] == before
 
 

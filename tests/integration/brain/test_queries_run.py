@@ -146,12 +146,39 @@ async def test_what_is_left_out_takes_no_place_in_an_arm(
     assert {item["name"] for item in ranked(answer)} == {"b.txt"}
 
 
+async def test_an_empty_answer_says_what_was_left_out(archive: Brain) -> None:
+    answer = await archive.search("pota la siepe -bosso -DEC-0054", threshold=1)
+    assert answer.results == ()
+    (said,) = [notice for notice in answer.notices if "as the minus" in notice]
+    assert said == (
+        "3 passages that hold “bosso” or “DEC-0054” were left out, as the minus before it asks."
+    )
+    answer = await archive.search("siepe -zanzara", threshold=1)
+    assert answer.results == ()
+    assert answer.notices[-1] == "Not looked for, as the minus asks: “zanzara”."
+    shown_some = await archive.search("la siepe -zanzara", threshold=0)
+    assert shown_some.results
+    assert not any("minus" in notice for notice in shown_some.notices)
+
+
+async def test_an_empty_answer_says_that_a_phrase_bound_it(archive: Brain) -> None:
+    said = "Only passages that hold “sole forte” word for word were looked at."
+    answer = await archive.search('la siepe "sole forte"', threshold=1)
+    assert answer.results == ()
+    assert said in answer.notices
+    assert said not in (await archive.search('la siepe "sole forte"', threshold=0)).notices
+    several = await archive.search(['la siepe "sole forte"', "la siepe"], threshold=1)
+    assert several.results == ()
+    assert said not in several.notices, "the other wording is not bound by it"
+
+
 async def test_words_that_only_leave_out_look_for_nothing(archive: Brain) -> None:
     answer = await archive.search("-siepe")
     assert answer.results == ()
     assert answer.notices[0] == (
         "The question only says what to leave out, so nothing was looked for."
     )
+    assert not any("minus" in notice for notice in answer.notices)
 
 
 async def test_without_operators_all_is_words(archive: Brain) -> None:
