@@ -84,6 +84,8 @@ def test_the_owners_questions_are_asked_and_nothing_is_written(archive, database
     assert second["pair"] == "it→en"
     assert found["absence_kinds"]["off-topic"]["absent"] == 1
     assert found["scores"]["hit_1"] == 1.0
+    assert found["scores"]["cut"] == found["scores"]["cut_passages"] == 0
+    assert "continuation" not in archive.run("eval").stdout, "nothing was cut"
     again = archive.json("eval")
     assert {**again, "timings": None} == {**found, "timings": None}
 
