@@ -49,13 +49,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _log_of_this_test() -> Iterator[None]:
-    """The program sets up its log for its whole process; no test hears another one's."""
+def _log_of_this_test() -> None:
+    """The program and its OCR set up the log of a whole process; each test begins with a fresh one."""
     logger = logging.getLogger("emily")
-    before = logger.handlers[:], logger.level, logger.propagate
-    yield
-    logger.handlers[:], logger.propagate = before[0], before[2]
-    logger.setLevel(before[1])
+    logger.handlers.clear()
+    logger.propagate = True
+    logger.setLevel(logging.NOTSET)
+    logging.disable(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")
