@@ -50,7 +50,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def _log_of_this_test() -> None:
-    """The program and its OCR set up the log of a whole process; each test begins with a fresh one."""
+    """The program and its OCR set up the log of a process; each test begins with a fresh one."""
     logger = logging.getLogger("emily")
     logger.handlers.clear()
     logger.propagate = True
