@@ -137,7 +137,7 @@ def _bytes(written: str, packed: bool) -> Iterator[bytes]:
         return
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
+            members = [member for member in archive.infolist() if not member.filename.endswith("/")]
             if len(members) != 1:
                 yield data  # an archive of its own, which is read as one
                 return

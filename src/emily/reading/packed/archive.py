@@ -104,7 +104,8 @@ class _Packed:
         taken: dict[str, int] = {}
         for number, member in enumerate(archive.infolist(), 1):
             name = member_name(member)
-            if member.is_dir() or is_litter(name):
+            # Not ``is_dir``, which fails on a member without a name.
+            if member.filename.endswith("/") or is_litter(name):
                 continue
             if stat.S_ISLNK(member.external_attr >> 16):
                 links.append(name)
