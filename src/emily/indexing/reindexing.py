@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from emily.indexing.archive import Archive
 from emily.indexing.prepare import Preparer
 from emily.indexing.report import Progress
-from emily.indexing.text import DocumentText, PageSpan, TableSpan
+from emily.indexing.stored import stored_document
 from emily.store import Database
 
 __all__ = ["reindex_stale"]
@@ -46,27 +46,8 @@ async def reindex_stale(
 async def _reindexed(
     database: Database, preparer: Preparer, archive: Archive, document: int
 ) -> bool:
-    row = await database.fetch_one("stored_text", {"document_id": document})
-    if row is None:
+    stored = await stored_document(database, document)
+    if stored is None:
         return False
-    pages = await database.fetch("stored_pages", {"document_id": document})
-    text = DocumentText(
-        text=row["text"],
-        pages=tuple(
-            PageSpan(
-                page["number"], page["start_at"], page["end_at"], page["route"], page["warning"]
-            )
-            for page in pages
-        ),
-        tables=tuple(_table(header, rows) for header, rows in row["tables"]),
-        citation=row["citation"],
-    )
-    prepared = await preparer.prepared(text, row["name"])
-    return await archive.rewrite(document, bytes(row["text_sha256"]), prepared)
-
-
-def _table(header: Sequence[int] | None, rows: Sequence[Sequence[int]]) -> TableSpan:
-    """A table as it was stored."""
-    return TableSpan(
-        (header[0], header[1]) if header else None, tuple((row[0], row[1]) for row in rows)
-    )
+    prepared = await preparer.prepared(stored.text, stored.name)
+    return await archive.rewrite(document, stored.text_sha256, prepared)

@@ -24,7 +24,8 @@ from emily.indexing.archive import Archive
 from emily.indexing.catalogue import Catalogue
 from emily.indexing.files import FileFacts
 from emily.indexing.prepare import PreparedDocument
-from emily.indexing.text import DocumentText, PageSpan, TableSpan
+from emily.indexing.stored import stored_document
+from emily.indexing.text import DocumentText
 from emily.measure.comparison import Comparison, Run, compare, run_of
 from emily.measure.questions import Question, Unanswerable
 from emily.measure.scores import mean
@@ -310,29 +311,8 @@ async def _write(archive: Archive, item: _Stored, prepared: PreparedDocument) ->
 
 
 async def _stored(database: Database, kind: str, document: int) -> _Stored | None:
-    """A document as it is kept; ``None`` if it went meanwhile."""
-    row = await database.fetch_one("stored_text", {"document_id": document})
-    if row is None:
-        return None
-    pages = await database.fetch("stored_pages", {"document_id": document})
-    text = DocumentText(
-        text=row["text"],
-        pages=tuple(
-            PageSpan(
-                page["number"], page["start_at"], page["end_at"], page["route"], page["warning"]
-            )
-            for page in pages
-        ),
-        tables=tuple(
-            TableSpan(
-                (header[0], header[1]) if header else None,
-                tuple((line[0], line[1]) for line in rows),
-            )
-            for header, rows in row["tables"]
-        ),
-        citation=row["citation"],
-    )
-    return _Stored(document, row["name"], kind, text)
+    found = await stored_document(database, document)
+    return None if found is None else _Stored(document, found.name, kind, found.text)
 
 
 def _name_of(document: str) -> str:
