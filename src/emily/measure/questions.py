@@ -20,7 +20,6 @@ unanswerable.
 
 from __future__ import annotations
 
-import json
 import random
 import tomllib
 from collections import Counter
@@ -30,6 +29,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 from emily.errors import InputError
+from emily.measure.json_lines import json_object
 from emily.measure.scores import SEED
 
 __all__ = ["AbsenceKind", "Question", "Unanswerable", "load_questions", "sampled_questions"]
@@ -159,14 +159,7 @@ def _from_lines(text: str, path: Path) -> dict[str, Any]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        try:
-            item = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"{path}, line {number} is not JSON: {error}.") from error
-        except RecursionError:
-            raise InputError(f"{path}, line {number} is nested too deeply.") from None
-        if not isinstance(item, dict):
-            raise InputError(f"{path}, line {number} is no JSON object: {line[:60]!r}.")
+        item = json_object(line, path, number)
         data["answerable" if "document" in item else "unanswerable"].append(item)
     return data
 

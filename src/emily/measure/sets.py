@@ -8,7 +8,6 @@ words is a heading). Other fields are left alone. A form feed in a text ends a p
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from emily.errors import InputError
+from emily.measure.json_lines import json_object
 from emily.measure.scores import SEED
 
 __all__ = [
@@ -274,15 +274,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(_read(path), start=1):
         if not line.strip():
             continue
-        try:
-            item = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"{path}, line {number} is not JSON: {error}.") from None
-        except RecursionError:
-            raise InputError(f"{path}, line {number} is nested too deeply.") from None
-        if not isinstance(item, dict):
-            raise InputError(f"{path}, line {number} is no JSON object: {line[:60]!r}.")
-        yield number, item
+        yield number, json_object(line, path, number)
 
 
 def _read(path: Path) -> list[str]:
