@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -71,6 +72,46 @@ async def join(
     brain = Brain(settings, database, embedder or WordsEmbedder(), detector, reader, reranker=judge)
     stack.push_async_callback(brain.settle)  # before the database closes
     return brain
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What an archive that a whole module reads is made of."""
+
+    server: EmbeddedServer
+    template: str
+    reader: Reader
+    detector: LanguageDetector
+    folders: pytest.TempPathFactory
+
+    @asynccontextmanager
+    async def filled(
+        self, files: Mapping[str, str], embedder: Embedder | None = None, **values: Any
+    ) -> AsyncIterator[Brain]:
+        """A brain whose archive holds these files, by name; every one of them is added."""
+        top = self.folders.mktemp("shelf")
+        (top / "files").mkdir()
+        for name, text in files.items():
+            (top / "files" / name).write_text(text, encoding="utf-8")
+        with fresh_database(self.server, self.template) as url:
+            async with AsyncExitStack() as stack:
+                brain = await join(
+                    stack, url, top / "home", self.reader, self.detector, embedder, **values
+                )
+                report = await brain.add([top / "files"])
+                assert report.counts() == {"added": len(files)}, report
+                yield brain
+
+
+@pytest.fixture(scope="module")
+def shelf(
+    server: EmbeddedServer,
+    template: str,
+    reader: Reader,
+    detector: LanguageDetector,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Shelf:
+    return Shelf(server, template, reader, detector, tmp_path_factory)
 
 
 @pytest.fixture

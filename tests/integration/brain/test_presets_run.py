@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes import WordsEmbedder
-from tests.integration.brain.conftest import OpenBrain, fresh_database, join
+from tests.integration.brain.conftest import OpenBrain, Shelf
 
 from emily.brain import Answer, Brain, presets
 from emily.errors import InputError
-from emily.indexing.language import LanguageDetector
-from emily.reading.reader import Reader
-from emily.store import EmbeddedServer
 
 Write = Callable[[str, str], Path]
 Rows = Callable[..., list[tuple[Any, ...]]]
@@ -38,33 +34,10 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-async def archive(
-    server: EmbeddedServer,
-    template: str,
-    reader: Reader,
-    detector: LanguageDetector,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> AsyncIterator[Brain]:
+async def archive(shelf: Shelf) -> AsyncIterator[Brain]:
     """A small archive that serves every preset, and that no test changes."""
-    top = tmp_path_factory.mktemp("presets")
-    (top / "files").mkdir()
-    for name, text in FILES.items():
-        (top / "files" / name).write_text(text, encoding="utf-8")
-    with fresh_database(server, template) as url:
-        async with AsyncExitStack() as stack:
-            brain = await join(
-                stack,
-                url,
-                top / "home",
-                reader,
-                detector,
-                chunk_tokens=64,
-                chunk_overlap=10,
-                index_for="archive",
-            )
-            report = await brain.add([top / "files"])
-            assert report.counts() == {"added": 4}, report
-            yield brain
+    async with shelf.filled(FILES, chunk_tokens=64, chunk_overlap=10, index_for="archive") as brain:
+        yield brain
 
 
 def names(answer: Answer) -> list[str]:

@@ -9,18 +9,14 @@ from __future__ import annotations
 import string
 import unicodedata
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 from tests.fakes import bundled_embedder
-from tests.integration.brain.conftest import OpenBrain, fresh_database, join
+from tests.integration.brain.conftest import OpenBrain, Shelf
 
 from emily.brain import Answer, Brain, parse_filters, presets
-from emily.indexing.language import LanguageDetector
-from emily.reading.reader import Reader
 from emily.retrieval.fusion import fuse_by_rank, merge_arms
-from emily.store import EmbeddedServer
 
 Write = Callable[[str, str], Path]
 
@@ -67,34 +63,12 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-async def archive(
-    server: EmbeddedServer,
-    template: str,
-    reader: Reader,
-    detector: LanguageDetector,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> AsyncIterator[Brain]:
+async def archive(shelf: Shelf) -> AsyncIterator[Brain]:
     """An archive with the embedder that comes with Emily; no test changes it."""
-    top = tmp_path_factory.mktemp("cases")
-    (top / "files").mkdir()
-    for name, text in FILES.items():
-        (top / "files" / name).write_text(text, encoding="utf-8")
-    with fresh_database(server, template) as url:
-        async with AsyncExitStack() as stack:
-            brain = await join(
-                stack,
-                url,
-                top / "home",
-                reader,
-                detector,
-                bundled_embedder(),
-                chunk_tokens=128,
-                chunk_overlap=20,
-                index_for="archive",
-            )
-            report = await brain.add([top / "files"])
-            assert report.counts() == {"added": len(FILES)}, report
-            yield brain
+    async with shelf.filled(
+        FILES, bundled_embedder(), chunk_tokens=128, chunk_overlap=20, index_for="archive"
+    ) as brain:
+        yield brain
 
 
 def first(answer: Answer) -> str:
