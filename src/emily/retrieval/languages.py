@@ -51,10 +51,11 @@ def lift_other_language(
         others,
         key=lambda item: ((item.order or 0.0) + float(_direction(item) @ model), -item.chunk),
     )
-    between = ((first[-2].order or 0.0) + (first[-1].order or 0.0)) / 2
-    lifted = replace(chosen, order=between)
     rest = [item for item in ranked if item is not chosen]
     place = next(index for index, item in enumerate(rest) if item is first[-1])
+    # Right above the third document, and below whatever stands there of the first two.
+    between = ((rest[place - 1].order or 0.0) + (first[-1].order or 0.0)) / 2
+    lifted = replace(chosen, order=between)
     return [*rest[:place], lifted, *rest[place:]], chosen.chunk
 
 

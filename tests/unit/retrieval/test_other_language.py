@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from emily.retrieval.candidate import Candidate, Gathered
@@ -63,6 +63,7 @@ def test_nothing_is_done_without_languages_or_others() -> None:
     assert lift_other_language([], "en") == ([], None)
 
 
+@example([("it", 1), ("it", 1), ("it", 2), ("it", 1), ("it", 0), ("en", 3)])
 @given(
     st.lists(st.tuples(st.sampled_from(["it", "en", "de", None]), st.integers(0, 4)), max_size=12)
 )
