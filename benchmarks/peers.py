@@ -32,10 +32,9 @@ import psutil
 from psycopg.conninfo import conninfo_to_dict
 
 from benchmarks.bench import Bench, open_bench, percentile, throwaway_home
-from benchmarks.public_data import PublicSet, load_set
+from benchmarks.public_data import UNTITLED, PublicSet, load_set
 from benchmarks.reading_tables import put_into
 from emily.measure.scores import ndcg
-from emily.measure.sets import untitled
 from emily.models import UseEmbedder
 from emily.store import EmbeddedServer
 
@@ -49,8 +48,6 @@ SAMPLES: dict[str, dict[str, int]] = {
     "tldr-it2en": {"documents": 3000, "questions": 200},
 }
 PEERS = ("llama-index", "haystack", "txtai", "langchain-pgvector")
-UNTITLED = frozenset({"gnomehelp-it2en", "lohelp-x"})
-"""Sets whose questions are the titles of their documents: nobody is given the titles."""
 
 _RUNNER = Path(__file__).with_name("peer_runner.py")
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "0"}
@@ -83,8 +80,7 @@ class Row:
 
 def sample(name: str) -> PublicSet:
     """The documents and questions that everybody gets."""
-    chosen = load_set(name, **SAMPLES.get(name, {}))
-    return untitled(chosen) if name in UNTITLED else chosen
+    return load_set(name, **SAMPLES.get(name, {}))
 
 
 def rows(name: str, tools: Path, peers: Sequence[str]) -> list[Row]:

@@ -14,9 +14,12 @@ from emily.errors import InputError
 from emily.measure import sets
 from emily.measure.sets import QuestionSet
 
-__all__ = ["PublicSet", "available", "data_folder", "load_set"]
+__all__ = ["UNTITLED", "PublicSet", "available", "data_folder", "load_set"]
 
 PublicSet = QuestionSet
+
+UNTITLED = frozenset({"gnomehelp-it2en", "lohelp-x"})
+"""Sets whose questions are the titles of their documents: nobody is given the titles."""
 
 
 def data_folder() -> Path:
@@ -43,7 +46,7 @@ def available() -> tuple[str, ...]:
 def load_set(
     name: str, *, documents: int | None = None, questions: int | None = None
 ) -> QuestionSet:
-    """Load a set, or a sample of it that is the same at every run.
+    """Load a set, or a sample of it that is the same at every run, without titles that are asked.
 
     Args:
         name: of its folder.
@@ -61,6 +64,7 @@ def load_set(
     except InputError as error:
         raise SystemExit(str(error)) from None
     developed = tuple(item for item in chosen.questions if item.slices.get("split", "dev") == "dev")
-    return sets.sampled(
+    sample = sets.sampled(
         replace(chosen, questions=developed), documents=documents, questions=questions
     )
+    return sets.untitled(sample) if name in UNTITLED else sample

@@ -14,7 +14,7 @@ import asyncio
 import statistics
 from collections.abc import Sequence
 
-from benchmarks.public_data import available, data_folder, load_set
+from benchmarks.public_data import UNTITLED, available, data_folder, load_set
 from emily.brain import Brain
 from emily.measure.evaluation import RankingScores
 from emily.measure.trial import Trial
@@ -60,6 +60,7 @@ async def _measure(names: Sequence[str], documents: int, questions: int, slices:
                     only=only,
                     documents=documents,
                     questions=questions,
+                    titles=name not in UNTITLED,
                 )
             )[0]
             for fusion in ("sum", "rrf")

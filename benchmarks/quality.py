@@ -46,8 +46,6 @@ SAMPLES: dict[str, dict[str, int]] = {
 MERGED = "merged"
 _MERGED_SHARE = 0.4  # of the questions of each set are asked of the merged archive as well
 
-# The questions of these are the titles of the documents, which are therefore taken away.
-_TITLES_ASKED = ("gnomehelp-it2en", "lohelp-x")
 # In these a page stands in two languages, and answers in both.
 _TWINS = {"lohelp-x": "lohelp", "tldr-it2en": "tldr", "tldr-en2it": "tldr"}
 
@@ -102,7 +100,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def samples(name: str, documents: int | None = None, questions: int | None = None) -> QuestionSet:
-    """A sample of a set as it is measured here: without the titles that are asked for, twins named.
+    """A sample of a set as it is measured here, twins named.
 
     Args:
         name: of the set.
@@ -115,11 +113,6 @@ def samples(name: str, documents: int | None = None, questions: int | None = Non
         documents=documents or usual.get("documents"),
         questions=questions or usual.get("questions"),
     )
-    if name in _TITLES_ASKED:
-        bare = tuple(
-            replace(item, title=f"page {number}") for number, item in enumerate(chosen.documents)
-        )
-        chosen = replace(chosen, documents=bare)
     return _with_twins(chosen) if name in _TWINS else chosen
 
 
