@@ -52,9 +52,11 @@ VALUES (%(name)s, %(kind)s, %(title)s, %(language)s, %(citation)s, %(text)s, %(t
         %(correspondents)s, %(message_id)s, %(thread)s, %(parts_open)s)
 RETURNING id;
 
+-- What was said of another text goes with it.
 -- name: replace_document
 UPDATE document
-SET name = %(name)s, kind = %(kind)s, title = %(title)s, description = NULL,
+SET name = %(name)s, kind = %(kind)s, title = %(title)s,
+    description = CASE WHEN text_sha256 = %(text_sha256)s::bytea THEN description END,
     language = %(language)s, citation = %(citation)s, text = %(text)s, tables = %(tables)s,
     file_sha256 = %(file_sha256)s, text_sha256 = %(text_sha256)s, bytes = %(bytes)s,
     warnings = %(warnings)s, name_vector = %(name_vector)s, model_id = %(model_id)s, fingerprint = %(fingerprint)s,
@@ -188,6 +190,10 @@ ORDER BY d.id;
 -- name: list_documents
 SELECT d.id, d.name, d.kind, d.title, d.language, d.description, d.citation, d.bytes,
        d.warnings, d.added_at, d.author, d.dated, d.date_source, d.correspondents,
+       (SELECT array_agg(c.name ORDER BY e.probability DESC NULLS FIRST, c.name)
+        FROM analysis a JOIN document_category e ON e.document_id = a.document_id
+        JOIN category c ON c.id = e.category_id
+        WHERE a.document_id = d.id AND a.text_sha256 = d.text_sha256) AS categories,
        char_length(d.text) AS characters,
        (SELECT s.parent_id FROM source s
         WHERE s.document_id = d.id ORDER BY s.since, s.path LIMIT 1) AS parent,
