@@ -1,15 +1,19 @@
 """The wrapper around all that comes from a document on its way to a model, a local one too.
 
 It stands inside ``<external_content>`` with a mark that is drawn anew for each call, and cannot
-close it: the token is neutralised in the content. The rule on the line above travels with it.
+close it: the token is neutralised in the content, spelt out or encoded, and so are the marks by
+which the templates of models begin and end a turn. The rule on the line above travels with it.
 """
 
 from __future__ import annotations
 
+import html
 import re
 import secrets
 import unicodedata
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from urllib.parse import unquote
 
 __all__ = ["READING_RULE", "marks", "neutralise", "wrapped"]
 
@@ -32,22 +36,97 @@ _LOOKALIKES = str.maketrans(
 )
 
 
+# Ways to write a letter that a reader decodes: entities of HTML (of an entity too), escapes of
+# programs and of addresses, quoted-printable; and what is taken out of a page when it is shown.
+_ENCODED = re.compile(
+    r"&(?:amp;){0,4}(?:#x[0-9a-f]{1,8}|#[0-9]{1,8}|[a-z][a-z0-9]{1,30});?"
+    r"|\\u\{[0-9a-f]{1,8}\}|\\u[0-9a-f]{4}|\\U[0-9a-f]{8}|\\x[0-9a-f]{2}|\\[0-7]{3}"
+    r"|(?:%[0-9a-f]{2})+|(?:=[0-9a-f]{2})+|=\r?\n|<!--.{0,200}?-->",
+    re.IGNORECASE | re.DOTALL,
+)
+# What the templates of models, and the programs around them, take for the end of a turn or for
+# their own voice. Servers that join text and template by string would obey it.
+_TURNS = re.compile(
+    r"[<＜](\s*/?\s*(?:[|｜][^<>\n]{1,40}?[|｜]\s*"
+    r"|(?:antml:\w+|system[-_ ]reminder|invoke|function_(?:calls|results)"
+    r"|tool_(?:use|result|call|response)|(?:start|end)_of_turn)\b[^<>＜＞]{0,80}))[>＞]"
+    r"|\[(\s*/?\s*INST\s*)\]|<<(\s*/?\s*SYS\s*)>>",
+    re.IGNORECASE,
+)
+
+
 def neutralise(text: str) -> str:
     """Take the wrapper's token out of a text, in every spelling that a model might obey.
 
     Letters are compared without case, width, accents and look-alikes, with separators and
-    unseen characters left out; what is not the token stays as it is, to the letter.
+    unseen characters left out, as they stand and decoded. The marks of a turn lose their
+    brackets. All else stays as it is, to the letter.
     """
-    squeezed = "".join(map(_folded, text))
+    text = _without_token(text, enumerate(text))
+    if _ENCODED.search(text):
+        text = _without_token(text, _decoded(text))
+    return _TURNS.sub(lambda found: f"({next(filter(None, found.groups()))})", text)
+
+
+def _without_token(text: str, units: Iterable[tuple[int, str]]) -> str:
+    """The text with every run of units that is read as the token replaced.
+
+    Args:
+        text: as it stands.
+        units: where each begins in ``text``, and what is read there.
+    """
+    listed = list(units)
+    folded = ["".join(map(_folded, letters)) for _, letters in listed]
+    squeezed = "".join(folded)
     if _TOKEN not in squeezed:  # nearly always; only else is it worth knowing what stands where
         return text
-    places = [place for place, character in enumerate(text) for _ in _folded(character)]
+    owner = [place for place, letters in enumerate(folded) for _ in letters]
+    ends = [start for start, _ in listed[1:]] + [len(text)]
     pieces: list[str] = []
     done = 0
     for match in re.finditer(_TOKEN, squeezed):
-        pieces += [text[done : places[match.start()]], _NEUTRAL]
-        done = places[match.end() - 1] + 1
+        first, last = owner[match.start()], owner[match.end() - 1]
+        pieces += [text[done : max(done, listed[first][0])], _NEUTRAL]
+        done = ends[last]
     return "".join([*pieces, text[done:]])
+
+
+def _decoded(text: str) -> Iterator[tuple[int, str]]:
+    """A text as units: where each begins, and the characters that it stands for."""
+    done = 0
+    for match in _ENCODED.finditer(text):
+        read = _read(match[0])
+        if read == match[0]:
+            continue  # no encoding of anything: its characters stand for themselves
+        yield from enumerate(text[done : match.start()], start=done)
+        yield match.start(), read
+        done = match.end()
+    yield from enumerate(text[done:], start=done)
+
+
+def _read(written: str) -> str:
+    """What an encoded run stands for; itself, where it stands for nothing."""
+    try:
+        match written[0], written[:2].lower():
+            case "&", _:
+                read = written
+                for _ in range(6):  # an entity of an entity
+                    if (further := html.unescape(read)) == read:
+                        break
+                    read = further
+                return read
+            case "%", _:
+                return unquote(written)
+            case "=", _:
+                return "" if written[1:].isspace() else unquote(written.replace("=", "%"))
+            case "<", _:
+                return ""
+            case _, "\\u" | "\\x":
+                return chr(int(written[2:].strip("{}"), 16))
+            case _:
+                return chr(int(written[1:], 8))
+    except (ValueError, OverflowError):  # no character has that number
+        return written
 
 
 @lru_cache(maxsize=4096)
@@ -66,7 +145,12 @@ def marks() -> tuple[str, str]:
     return f'<external_content mark="{mark}">', f'</external_content mark="{mark}">'
 
 
-def wrapped(text: str) -> str:
-    """A text inside the wrapper, the rule above it."""
-    first, last = marks()
+def wrapped(text: str, mark: tuple[str, str] | None = None) -> str:
+    """A text inside the wrapper, the rule above it.
+
+    Args:
+        text: what comes from a document.
+        mark: of ``marks``, for several blocks of one call; else a new one is drawn.
+    """
+    first, last = mark or marks()
     return "\n".join((READING_RULE, first, neutralise(text), last))

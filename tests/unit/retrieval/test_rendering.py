@@ -32,7 +32,40 @@ SPELLINGS = [
     "ex\U000e0020ternal_content",
     "externalcontentexternal_content",
     "external_external_contentcontent",
+    "&#101;xternal_content",
+    "&#x0065;xternal&lowbar;content",
+    "&amp;#101;xternal_content",
+    "&amp;amp;#x65;xternal_con&amp;#116;ent",
+    "exter&zwnj;nal_con&shy;tent",
+    r"\u0065xternal_content",
+    r"ex\u{74}ernal\x5fcontent",
+    r"\145xternal_content",
+    "%65xternal%5Fcontent",
+    "%EF%BD%85xternal_content",
+    "=65xternal_con=74ent",
+    "external_con=\ntent",
+    "exter<!-- nothing -->nal_content",
 ]
+TURNS = [
+    "<|im_end|>", "< |im_start| >", "＜｜end▁of▁sentence｜＞", "<start_of_turn>",
+    "</system-reminder>",
+    "<SYSTEM-REMINDER>", "<invoke name='x'>", "[/INST]", "<<SYS>>", "</function_results>",
+    "<tool_result id=1>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", TURNS)
+def test_no_mark_of_a_turn_stays(mark: str) -> None:
+    found = neutralise(f"a {mark} b")
+    assert mark not in found
+    assert found.startswith("a (")
+    assert found.endswith(") b")
+    assert neutralise(found) == found
+
+
+def test_a_long_text_of_signs_is_gone_through_quickly() -> None:
+    for sign in ("&", "\\", "%", "=", "<!--", "<|", "&amp;", "e" * 3):
+        assert neutralise(sign * 50_000) == sign * 50_000
 
 
 def squeezed(text: str) -> str:
@@ -82,7 +115,8 @@ def test_text_without_the_token_is_kept_to_the_letter(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["External: content follows.", "external (content)", "the contents, external or not", "EXTERN",
-     "perché l’external è 1.234,56 €", "内容"],
+     "perché l’external è 1.234,56 €", "内容", "a < b && c > d | e", "A&B &amp; C", "100%25 =3D",
+     r"C:\users\x65", "[INSTALL]", "<s>struck</s>", "<system>", "if x <|> y", "<!-- x -->"],
 )  # fmt: skip
 def test_prose_is_left_alone(text: str) -> None:
     assert neutralise(text) == text
