@@ -92,7 +92,7 @@ async def write_derived(
     ids = await _ids(connection, "chunk_ids", len(prepared.chunks))
     columns = (
         "COPY chunk (id, document_id, ordinal, page, start_at, end_at, header, language, "
-        "tokens, terms, words, sentences) FROM STDIN"
+        "tokens, terms, words, sentences, digest) FROM STDIN"
     )
     async with connection.cursor() as cursor, cursor.copy(columns) as copy:
         for identity, item, length in zip(ids, prepared.chunks, prepared.lengths, strict=True):
@@ -102,7 +102,7 @@ async def write_derived(
                     identity, document, place.ordinal, place.page, place.start, place.end,
                     place.header, item.language, place.tokens, length,
                     _array(sorted(words[word] for word in item.words if word in words)),
-                    item.sentences,
+                    item.sentences, item.digest,
                 )
             )  # fmt: skip
     columns = "COPY chunk_vector (chunk_id, part, vector) FROM STDIN (FORMAT binary)"

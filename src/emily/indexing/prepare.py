@@ -6,7 +6,7 @@ import asyncio
 import re
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,6 +34,8 @@ __all__ = [
     "Posting",
     "PreparedDocument",
     "Preparer",
+    "ReadyCut",
+    "Remembered",
     "Word",
     "name_terms",
     "readable_name",
@@ -68,6 +70,7 @@ class IndexedChunk:
         parts: ``(n_parts, dimension)``; no rows where the embedder failed on it.
         sentences: packed sentence vectors, see ``emily.indexing.vectors``.
         words: its words in the vocabulary.
+        digest: of what is embedded of it, where its vectors are kept by that.
     """
 
     chunk: Chunk
@@ -75,6 +78,43 @@ class IndexedChunk:
     parts: NDArray[np.float32]
     sentences: bytes
     words: frozenset[Word]
+    digest: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """Vectors that a chunk had before, or that were computed beside those of other documents.
+
+    Attributes:
+        parts: ``(n_parts, dimension)``, at least one.
+        sentences: packed sentence vectors.
+        whole: one vector of the chunk, where the index serves the preset ``archive``.
+    """
+
+    parts: NDArray[np.float32]
+    sentences: bytes
+    whole: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyCut:
+    """A document that is cut into chunks already, with what is known of its vectors.
+
+    Attributes:
+        chunks: in order.
+        digests: of what is embedded of each.
+        remembered: vectors by digest; a chunk that is not among them is embedded.
+        name_vector: of its name, where it is known.
+    """
+
+    chunks: tuple[Chunk, ...]
+    digests: tuple[bytes, ...]
+    remembered: Mapping[bytes, Remembered]
+    name_vector: NDArray[np.float32] | None = None
+
+    def known(self) -> list[Remembered | None]:
+        """What is known of each chunk."""
+        return [self.remembered.get(digest) for digest in self.digests]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +207,11 @@ class Preparer:
             raise
 
     def prepare(
-        self, document: DocumentText, name: str, given_up: threading.Event | None = None
+        self,
+        document: DocumentText,
+        name: str,
+        given_up: threading.Event | None = None,
+        cut: ReadyCut | None = None,
     ) -> PreparedDocument:
         """Compute everything that the index keeps; takes CPU time, so call it in a thread.
 
@@ -175,6 +219,7 @@ class Preparer:
             document: its text, pages and tables.
             name: its file name; its words count as words of every chunk.
             given_up: once set, nobody waits for the result any more.
+            cut: its chunks, where they are not to be found by size.
 
         Raises:
             ModelUnavailable: the embedder cannot be loaded.
@@ -182,34 +227,78 @@ class Preparer:
         """
         chosen = self._settings
         language = self._languages.document_language(document.text, chosen.language_confidence)
-        chunks = chunk(
-            document, self._embedder, limit=chosen.chunk_tokens, overlap=chosen.chunk_overlap
-        )
+        chunks: Sequence[Chunk] = self.chunks(document) if cut is None else cut.chunks
+        known = [None] * len(chunks) if cut is None else cut.known()
+        digests = [None] * len(chunks) if cut is None else cut.digests
         texts = [document.text[item.start : item.end] for item in chunks]
         # The embedder leaves Python's lock most of the time; the words fit beside it.
         with ThreadPoolExecutor(1, thread_name_prefix="words") as beside:
             wording = beside.submit(self._words, chunks, texts, language)
             reckoning = beside.submit(_postings, chunks, texts, name, chosen.languages)
-            vectors, failures = self._embed(chunks, texts, given_up or threading.Event())
-            whole = self._whole(chunks, texts, given_up or threading.Event())
+            vectors, failures = self._embed(chunks, texts, given_up or threading.Event(), known)
+            whole = self._whole(chunks, texts, given_up or threading.Event(), known)
             spoken = wording.result()
             lengths, postings = reckoning.result()
         indexed = []
-        for item, found, (tongue, surfaces) in zip(chunks, vectors, spoken, strict=True):
+        for item, found, (tongue, surfaces), digest in zip(
+            chunks, vectors, spoken, digests, strict=True
+        ):
             parts = np.empty((0, self._embedder.identity.dimension), np.float32)
             if found:
                 parts = np.stack([part for part, _ in found])
             sentences = b"".join(packed for _, packed in found)
-            indexed.append(IndexedChunk(item, tongue, parts, sentences, surfaces))
+            indexed.append(IndexedChunk(item, tongue, parts, sentences, surfaces, digest))
+        named = None if cut is None else cut.name_vector
         return PreparedDocument(
             language=language,
-            name_vector=self._name_vector(name),
+            name_vector=self._name_vector(name) if named is None else named,
             chunks=tuple(indexed),
             lengths=lengths,
             postings=postings,
             failures=failures,
             whole=whole,
         )
+
+    def chunks(self, document: DocumentText) -> list[Chunk]:
+        """A document cut by size, as the settings say."""
+        chosen = self._settings
+        return chunk(
+            document, self._embedder, limit=chosen.chunk_tokens, overlap=chosen.chunk_overlap
+        )
+
+    def names(self, names: Sequence[str]) -> list[NDArray[np.float32] | None]:
+        """Vectors of documents' names; ``None`` where the embedder fails on one.
+
+        Raises:
+            ModelUnavailable: the embedder cannot be loaded.
+        """
+        try:
+            return list(self._embedder.embed_queries([readable_name(name) for name in names]))
+        except VectorError:
+            return [self._name_vector(name) for name in names]
+
+    def remember(self, chunks: Sequence[Chunk], texts: Sequence[str]) -> list[Remembered | None]:
+        """Embed chunks of several documents at once; ``None`` where the embedder fails on one.
+
+        Args:
+            chunks: of any documents.
+            texts: of the chunks.
+
+        Raises:
+            ModelUnavailable: the embedder cannot be loaded.
+        """
+        vectors, _ = self._embed(chunks, texts, threading.Event())
+        whole = self._whole(chunks, texts, threading.Event())
+        return [
+            Remembered(
+                np.stack([part for part, _ in found]),
+                b"".join(packed for _, packed in found),
+                None if whole is None else whole[row][1],
+            )
+            if found
+            else None
+            for row, found in enumerate(vectors)
+        ]
 
     async def embedded(
         self, chunks: Sequence[Chunk], texts: Sequence[str], name: str
@@ -273,29 +362,40 @@ class Preparer:
         return first
 
     def _whole(
-        self, chunks: Sequence[Chunk], texts: Sequence[str], given_up: threading.Event
+        self,
+        chunks: Sequence[Chunk],
+        texts: Sequence[str],
+        given_up: threading.Event,
+        known: Sequence[Remembered | None] | None = None,
     ) -> tuple[tuple[str, NDArray[np.float32] | None], ...] | None:
         """Each chunk as one text with one vector, where the index serves ``archive``."""
         if not self._settings.serves("archive"):
             return None
         full = [f"{item.header}\n{text}".strip() for item, text in zip(chunks, texts, strict=True)]
         found: list[list[_Part]] = [[] for _ in full]
-        batch = [(index, [text]) for index, text in enumerate(full)]
+        kept = [None if item is None else item.whole for item in known or [None] * len(full)]
+        batch = [(index, [text]) for index, text in enumerate(full) if kept[index] is None]
         for start in range(0, len(batch), _BATCH_PARTS):
             if given_up.is_set():
                 raise GivenUp
             self._embed_batch(batch[start : start + _BATCH_PARTS], found, {})
         return tuple(
-            (text, vectors[0][0] if vectors else None)
-            for text, vectors in zip(full, found, strict=True)
+            (text, vectors[0][0] if vectors else whole)
+            for text, vectors, whole in zip(full, found, kept, strict=True)
         )
 
     def _embed(
-        self, chunks: Sequence[Chunk], texts: Sequence[str], given_up: threading.Event
+        self,
+        chunks: Sequence[Chunk],
+        texts: Sequence[str],
+        given_up: threading.Event,
+        known: Sequence[Remembered | None] | None = None,
     ) -> tuple[list[list[_Part]], tuple[str, ...]]:
         """Vectors of each chunk's parts; none for a chunk on which the embedder fails."""
+        before = known or [None] * len(chunks)
         parts = [
-            split_into_parts(text, item.header) for item, text in zip(chunks, texts, strict=True)
+            split_into_parts(text, item.header) if kept is None else []
+            for item, text, kept in zip(chunks, texts, before, strict=True)
         ]
         flat = [(index, part) for index, group in enumerate(parts) for part in group]
         vectors: list[list[_Part]] = [[] for _ in chunks]
@@ -306,6 +406,10 @@ class Preparer:
             self._embed_batch(flat[start : start + _BATCH_PARTS], vectors, broken)
         for index in broken:
             vectors[index] = []
+        for index, kept in enumerate(before):
+            if kept is not None:  # its sentences are joined later, so it matters not which has them
+                packed = [kept.sentences, *[b""] * (len(kept.parts) - 1)]
+                vectors[index] = list(zip(kept.parts, packed, strict=True))
         return vectors, tuple(
             f"Passage {index + 1} (page {chunks[index].page}) has no vector and is found by "
             f"words only: {reason}"

@@ -38,9 +38,10 @@ SELECT d.id, d.name,
                   AND NOT EXISTS (SELECT FROM chunk_vector v WHERE v.chunk_id = c.id)) AS incomplete,
        (SELECT array_agg(s.path ORDER BY s.since, s.path) FROM source s WHERE s.document_id = d.id) AS paths
 FROM document d JOIN model m ON m.id = d.model_id
-WHERE d.file_sha256 = %(file_sha256)s::bytea
-   OR d.text_sha256 = %(text_sha256)s::bytea
-   OR d.id = (SELECT document_id FROM source WHERE md5(path) = md5(%(path)s::text));
+WHERE d.vault_id IS NULL
+  AND (d.file_sha256 = %(file_sha256)s::bytea
+       OR d.text_sha256 = %(text_sha256)s::bytea
+       OR d.id = (SELECT document_id FROM source WHERE md5(path) = md5(%(path)s::text)));
 
 -- name: add_document
 INSERT INTO document (name, kind, title, language, citation, text, tables, file_sha256,
@@ -241,15 +242,16 @@ SELECT coalesce(language, '?') AS language, kind, count(*) AS documents
 FROM document GROUP BY 1, 2;
 
 -- name: known_files
-SELECT file_sha256 FROM document;
+SELECT file_sha256 FROM document WHERE vault_id IS NULL;
 
--- Documents that were indexed by another model or with other settings.
+-- Documents that were indexed by another model or with other settings; those of vaults have
+-- their files, and are cut in another way.
 -- name: stale_documents
 SELECT d.id, d.name FROM document d
-WHERE d.fingerprint <> %(fingerprint)s::text
+WHERE d.vault_id IS NULL AND (d.fingerprint <> %(fingerprint)s::text
    OR d.model_id NOT IN (SELECT m.id FROM model m
                          WHERE m.name = %(model)s::text AND m.profile = %(profile)s::text
-                           AND m.dimension = %(dimension)s::integer)
+                           AND m.dimension = %(dimension)s::integer))
 ORDER BY d.id;
 
 -- name: stored_text
