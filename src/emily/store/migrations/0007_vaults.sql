@@ -37,6 +37,8 @@ CREATE TABLE vault_file (
     complete    boolean  NOT NULL,          -- whether every passage has its vectors
     title       text     NOT NULL DEFAULT '',
     aliases     text[]   NOT NULL DEFAULT '{}',
+    headings    text[]   NOT NULL DEFAULT '{}',
+    blocks      text[]   NOT NULL DEFAULT '{}',  -- names of its marked blocks
     problems    text[]   NOT NULL DEFAULT '{}'
 );
 CREATE UNIQUE INDEX vault_file_path ON vault_file (vault_id, md5(path));
@@ -46,15 +48,19 @@ CREATE INDEX vault_file_document ON vault_file (document_id);
 CREATE TABLE vault_link (
     file_id     bigint   NOT NULL REFERENCES vault_file ON DELETE CASCADE,
     ordinal     integer  NOT NULL,
-    kind        text     NOT NULL,          -- wikilink, embed, markdown, front matter, tag
+    kind        text     NOT NULL CHECK (kind IN ('wiki', 'markdown', 'field', 'tag')),
     target      text     NOT NULL,          -- as it is written; of a tag its name
+    key         text     COLLATE "C" NOT NULL, -- the last part of it, as names are compared
     heading     text,
+    block       text,
+    embed       boolean  NOT NULL,
     line        integer  NOT NULL,
     target_id   bigint   REFERENCES vault_file ON DELETE SET NULL,
     problem     text,                       -- why it leads nowhere
     PRIMARY KEY (file_id, ordinal)
 );
 CREATE INDEX vault_link_target ON vault_link (target_id);
+CREATE INDEX vault_link_key ON vault_link (md5(key));
 
 -- Questions of the owner whose answer is known to be there or not, with the signs of their search.
 CREATE TABLE precedent (

@@ -66,14 +66,16 @@ DELETE FROM source WHERE document_id = %(document_id)s::bigint;
 
 -- name: put_vault_file
 INSERT INTO vault_file (vault_id, path, note, document_id, bytes, modified_ns, inode, sha256,
-                        version, complete, title, aliases, problems)
+                        version, complete, title, aliases, headings, blocks, problems)
 VALUES (%(vault_id)s, %(path)s, %(note)s, %(document_id)s, %(bytes)s, %(modified_ns)s, %(inode)s,
-        %(sha256)s, %(version)s, %(complete)s, %(title)s, %(aliases)s, %(problems)s)
+        %(sha256)s, %(version)s, %(complete)s, %(title)s, %(aliases)s, %(headings)s, %(blocks)s,
+        %(problems)s)
 ON CONFLICT (vault_id, md5(path)) DO UPDATE
 SET note = excluded.note, document_id = excluded.document_id, bytes = excluded.bytes,
     modified_ns = excluded.modified_ns, inode = excluded.inode, sha256 = excluded.sha256,
     version = excluded.version, complete = excluded.complete, title = excluded.title,
-    aliases = excluded.aliases, problems = excluded.problems
+    aliases = excluded.aliases, headings = excluded.headings, blocks = excluded.blocks,
+    problems = excluded.problems
 RETURNING id;
 
 -- A file that lies elsewhere now keeps its row, and with it the links that lead to it.
@@ -114,11 +116,15 @@ WHERE d.id = ANY(%(documents)s::bigint[]) AND d.name_vector IS NOT NULL
 -- name: forget_links_of
 DELETE FROM vault_link WHERE file_id = ANY(%(files)s::bigint[]);
 
--- The links of a vault, to find out anew where they lead.
+-- The links of a vault that may lead elsewhere now: those of some files, and those by some names.
 -- name: vault_links
-SELECT l.file_id, l.ordinal, l.kind, l.target, l.heading, l.line, l.target_id, l.problem
+SELECT l.file_id, f.path, l.ordinal, l.kind, l.target, l.heading, l.block, l.embed, l.line,
+       l.target_id, l.problem
 FROM vault_link l JOIN vault_file f ON f.id = l.file_id
-WHERE f.vault_id = %(vault_id)s::integer ORDER BY l.file_id, l.ordinal;
+WHERE f.vault_id = %(vault_id)s::integer AND l.kind <> 'tag'
+  AND (l.file_id = ANY(%(files)s::bigint[])
+       OR md5(l.key) IN (SELECT md5(q.key) FROM unnest(%(keys)s::text[]) AS q (key)))
+ORDER BY l.file_id, l.ordinal;
 
 -- name: lead_links
 UPDATE vault_link l SET target_id = q.target_id, problem = q.problem
@@ -128,7 +134,7 @@ WHERE l.file_id = q.file_id AND l.ordinal = q.ordinal;
 
 -- Names by which the files of a vault are linked to.
 -- name: vault_names
-SELECT f.id, f.path, f.title, f.aliases, f.note FROM vault_file f
+SELECT f.id, f.path, f.title, f.aliases, f.headings, f.blocks, f.note FROM vault_file f
 WHERE f.vault_id = %(vault_id)s::integer ORDER BY f.path;
 
 -- The documents of a vault.
@@ -200,8 +206,8 @@ FROM (SELECT DISTINCT s.document_id,
 
 -- How a link between two documents is written, either way.
 -- name: links_between
-SELECT s.document_id AS source, t.document_id AS target, l.kind, l.target AS written, l.heading,
-       l.line, s.path AS source_path, t.path AS target_path
+SELECT s.document_id AS source, t.document_id AS target, l.kind, l.embed, l.target AS written,
+       l.heading, l.line, s.path AS source_path, t.path AS target_path
 FROM vault_link l
 JOIN vault_file s ON s.id = l.file_id JOIN vault_file t ON t.id = l.target_id
 WHERE s.document_id = ANY(%(sources)s::bigint[]) AND t.document_id = ANY(%(targets)s::bigint[])
