@@ -291,3 +291,10 @@ def test_several_settings_that_lost_it_one_after_the_other(desk: Desk) -> None:
         **(tight | _as_text(cure["settings"])),
     )
     assert again["rank"] == cure["rank"]
+
+
+def test_a_document_must_be_named(desk: Desk) -> None:
+    refused = desk.run("why", QUESTION, "--doc", "  ")
+    assert refused.exit_code == 1
+    assert "The document to follow is empty: '  '" in refused.stderr
+    assert "emily list" in refused.stderr

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from emily.errors import ModelMismatch, UnknownDocument
+from emily.errors import InputError, ModelMismatch, UnknownDocument
 from emily.indexing.catalogue import Catalogue, DocumentDetail
 from emily.measure.explanation import Cure, Explanation, StageSight
 from emily.measure.loss import Loss, loss_of, records_of
@@ -110,9 +110,14 @@ class Why:
 
         Raises:
             AmbiguousDocument: several documents go by that name.
-            InputError: the question cannot be asked.
+            InputError: the question cannot be asked, or no document is named.
             StoreUnavailable: the database cannot be reached.
         """
+        if not str(document).strip():
+            raise InputError(
+                f"The document to follow is empty: {str(document)!r}. Give its id, its exact name "
+                "or its path; emily list shows them."
+            )
         try:
             identity = await self._catalogue.resolve(document)
         except UnknownDocument as error:

@@ -108,12 +108,12 @@ def parse_filters(
     if first is not None and last is not None and first > last:
         raise InputError(f"No day lies from {first} to {last}: the first is after the last.")
     found: list[str] = []
-    for name in _parted(kinds):
+    for name in _parted(kinds, "type"):
         if name not in FAMILIES and name not in KINDS:
             allowed = ", ".join([*FAMILIES, *KINDS])
             raise InputError(f"There is no type {name!r}. Types: {allowed}")
         found += FAMILIES.get(name, (name,))
-    codes = _parted(languages)
+    codes = _parted(languages, "language")
     for code in codes:
         if not re.fullmatch("[a-z]{2}", code):
             raise InputError(
@@ -131,7 +131,10 @@ def parse_filters(
     )
 
 
-def _parted(given: Sequence[str]) -> list[str]:
+def _parted(given: Sequence[str], what: str) -> list[str]:
+    for item in given:
+        if not item.replace(",", " ").strip():
+            raise InputError(f"The {what} to search for is empty: {item!r}. Leave it out for all.")
     return [part.strip().lower() for item in given for part in item.split(",") if part.strip()]
 
 

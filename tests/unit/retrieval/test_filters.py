@@ -47,6 +47,14 @@ def test_any_text_is_a_date_or_an_input_error(text: str) -> None:
     assert found.since is not None
 
 
+@pytest.mark.parametrize("empty", ["", " ", ",", " , "])
+def test_an_empty_type_or_language_is_no_lack_of_a_filter(empty: str) -> None:
+    with pytest.raises(InputError, match="The type to search for is empty"):
+        parse_filters(kinds=[empty])
+    with pytest.raises(InputError, match="The language to search for is empty"):
+        parse_filters(languages=["it", empty])
+
+
 def test_families_are_of_known_kinds() -> None:
     assert {kind for kinds in FAMILIES.values() for kind in kinds} <= set(KINDS)
     assert not set(FAMILIES) & set(KINDS)
