@@ -24,7 +24,9 @@ _OTHER_SCRIPTS = [
 ]  # fmt: skip
 
 
-def decode_text(data: bytes, declared: str | None = None) -> tuple[str, str | None]:
+def decode_text(
+    data: bytes, declared: str | None = None, *, guess_scripts: bool = True
+) -> tuple[str, str | None]:
     """Decode the bytes of a text file.
 
     In this order: a byte order mark, strict UTF-8, the declared encoding, UTF-16 without a mark
@@ -35,6 +37,8 @@ def decode_text(data: bytes, declared: str | None = None) -> tuple[str, str | No
     Args:
         data: all bytes of the file.
         declared: an encoding that the file names itself, if any.
+        guess_scripts: whether scripts other than Latin are told by charset-normalizer; without
+            it the standard library is enough, and the result is the same everywhere.
 
     Returns:
         The text, and a sentence that names the encoding when it had to be assumed, else ``None``.
@@ -69,10 +73,10 @@ def decode_text(data: bytes, declared: str | None = None) -> tuple[str, str | No
         said = _strict(data, declared)
         if said is not None:
             return said, None
-    return _guess(data)
+    return _guess(data, guess_scripts=guess_scripts)
 
 
-def _guess(data: bytes) -> tuple[str, str]:
+def _guess(data: bytes, *, guess_scripts: bool) -> tuple[str, str]:
     wide = _utf16_without_mark(data)
     if wide is not None:
         return wide, "Read as UTF-16, assumed: the file has no byte order mark."
@@ -87,7 +91,8 @@ def _guess(data: bytes) -> tuple[str, str]:
         if len(_KANA.findall(japanese)) >= max(2, foreign // 10):
             return japanese, "Read as CP932 (Japanese), assumed: the file is not UTF-8."
     sample = data[:_SAMPLE]
-    if sum(byte > 127 for byte in sample) > max(_LEAST_FOREIGN, len(sample) / 3):
+    foreign_bytes = sum(byte > 127 for byte in sample) if guess_scripts else 0
+    if foreign_bytes > max(_LEAST_FOREIGN, len(sample) / 3):
         found = _other_script(data)
         if found is not None:
             return found

@@ -1,0 +1,60 @@
+"""The terms of a note and of its passages, by the analyser that the archive uses as well.
+
+A word is folded and kept to its first five letters; one with accents is also kept whole and with
+them, so that the exact spelling ranks first; identifiers are kept whole and in their parts. See
+``indexing.terms``, which imports the standard library only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from emily.indexing.terms import DEFAULT_LANGUAGES, analyse, frequencies
+from emily.vault.notes import Note
+from emily.vault.passages import Passage
+
+__all__ = ["DEFAULT_LANGUAGES", "name_terms", "passage_terms", "query_terms", "text_terms"]
+
+
+def text_terms(text: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> dict[str, int]:
+    """How often each term stands in a text."""
+    return frequencies(text, languages)
+
+
+def name_terms(note: Note, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> dict[str, int]:
+    """The terms of what a note is called: its title, and its file's name where that differs.
+
+    The terms of a document are these and those of the text of all its passages.
+    """
+    title = frequencies(note.title, languages)
+    if note.name == note.title:
+        return title
+    name = frequencies(note.name, languages)
+    # A title that says the same in other signs (my-note, My note) is not counted twice.
+    return {**name, **title}
+
+
+def passage_terms(
+    note: Note, passage: Passage, languages: tuple[str, ...] = DEFAULT_LANGUAGES
+) -> dict[str, int]:
+    """The terms of a passage: those of its text, of the trail above it and of the note's name."""
+    found: Counter[str] = Counter(frequencies(passage.text, languages))
+    found.update(above_terms(note, passage, languages))
+    return dict(found)
+
+
+def above_terms(
+    note: Note, passage: Passage, languages: tuple[str, ...] = DEFAULT_LANGUAGES
+) -> Mapping[str, int]:
+    """What a passage takes from the trail and the name: headings that it does not hold itself."""
+    found: Counter[str] = Counter(name_terms(note, languages))
+    for heading in passage.trail:
+        if heading not in passage.text and heading != note.title:
+            found.update(frequencies(heading, languages))
+    return found
+
+
+def query_terms(query: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> tuple[str, ...]:
+    """The terms of a question, each once, in order."""
+    return tuple(dict.fromkeys(term.term for term in analyse(query, languages)))
