@@ -14,6 +14,7 @@ from emily.cli.passwords import AskPassword, PasswordFile, given_passwords
 from emily.cli.plain import one_line, plain
 from emily.cli.program import INTERRUPTED
 from emily.cli.session import AsJson, guarded, say_json, session_of
+from emily.cli.working import add_later
 from emily.errors import EmilyError, InputError
 from emily.reading.walk import refuse_empty
 
@@ -43,6 +44,10 @@ def add(
     paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Files and folders.")],
     password: AskPassword = False,
     password_file: PasswordFile = None,
+    later: Annotated[
+        bool,
+        typer.Option("--later", help="Only queue them: emily serve or emily worker does the rest."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Add files and folders.
@@ -60,6 +65,13 @@ def add(
         given = ", ".join(repr(path) for path in paths)
         raise InputError(f"There is no such file or folder: {given}")
     session = session_of(context)
+    if later:
+        if password or password_file is not None:
+            raise InputError(
+                "A password is never stored, so --later takes none. Add those files without it."
+            )
+        add_later(session, paths, as_json)
+        return
     passwords = given_passwords(session, password, password_file)
     finished: list[FileOutcome] = []
     total = 0

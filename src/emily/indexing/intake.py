@@ -28,6 +28,7 @@ from emily.indexing.facts import document_facts
 from emily.indexing.files import Enclosure, FileFacts, Twin, is_there
 from emily.indexing.normalise import fingerprint_text
 from emily.indexing.originals import Originals, file_sha256
+from emily.indexing.passing import is_passing
 from emily.indexing.prepare import Preparer
 from emily.indexing.report import FileOutcome, State
 from emily.indexing.services import ReadingServices
@@ -151,8 +152,11 @@ class Intake:
         except ReadingError as error:
             return await self._failed(facts, str(error))
         except OSError as error:
-            return await self._failed(facts, f"It cannot be read: {error.strerror or error}")
-        return await self._failed(facts, "It keeps changing; add it again when it is complete.")
+            reason = f"It cannot be read: {error.strerror or error}"
+            return await self._failed(facts, reason, transient=is_passing(error))
+        return await self._failed(
+            facts, "It keeps changing; add it again when it is complete.", transient=True
+        )
 
     def parts(self, opened: Opened, outcome: FileOutcome) -> Iterator[Part]:
         """The files inside of a file that was put in."""
@@ -228,10 +232,12 @@ class Intake:
             await asyncio.to_thread(self._originals.keep, file.path, file.sha256)
         except OSError as error:
             return await self._failed(
-                file, f"Its copy cannot be kept in {self._originals.folder}: {error}"
+                file,
+                f"Its copy cannot be kept in {self._originals.folder}: {error}",
+                transient=is_passing(error),
             )
         except ValueError as error:
-            return await self._failed(file, str(error))
+            return await self._failed(file, str(error), transient=True)
         try:
             written = await self._archive.write(
                 file, text, digest, prepared, opened.reading.pictures
@@ -293,13 +299,23 @@ class Intake:
                 )
         return None
 
-    async def _failed(self, file: FileFacts, reason: str, state: State = "failed") -> FileOutcome:
+    async def _failed(
+        self, file: FileFacts, reason: str, state: State = "failed", *, transient: bool = False
+    ) -> FileOutcome:
         """A failure; an earlier content of the file stays findable, and that is said."""
         twins = await self._archive.twins(replace(file, sha256=b"\0" * 32))
         known = next((twin.id for twin in twins if twin.same_path), None)
         if known is not None:
             reason += f" The archive still holds its earlier content (document {known})."
-        return FileOutcome(_shown(file), "failed", known, reason, state=state, inside=_inside(file))
+        return FileOutcome(
+            _shown(file),
+            "failed",
+            known,
+            reason,
+            state=state,
+            inside=_inside(file),
+            transient=transient,
+        )
 
 
 def _shown(file: FileFacts) -> Path:

@@ -43,6 +43,7 @@ class FileOutcome:
         state: how far it was read: ``read``, ``in part`` (``reason`` names what is missing),
             ``failed`` or ``needs a password``; ``None`` where it was not read now.
         inside: path of the file that it lies in, for an attachment or a packed file.
+        transient: whether it failed by what may pass by itself, such as a full disk.
     """
 
     path: Path
@@ -53,6 +54,7 @@ class FileOutcome:
     pages: int = 0
     state: State | None = None
     inside: Path | None = None
+    transient: bool = False
 
 
 @dataclass(frozen=True, slots=True)

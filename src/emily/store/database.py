@@ -78,9 +78,11 @@ class Database:
         server: EmbeddedServer | None,
         location: str,
         facts: ServerFacts,
+        address: str,
     ) -> None:
         self._pool = pool
         self._server = server
+        self._address = address
         self._where = location if server is None else f"The database in {location}"
         self.location = location
         self.facts = facts
@@ -139,7 +141,7 @@ class Database:
                 await pool.close()
                 raise
         try:
-            yield cls(pool, server, location, facts)
+            yield cls(pool, server, location, facts, conninfo)
         finally:
             await pool.close()
 
@@ -229,6 +231,10 @@ class Database:
         async with self._connection() as connection:
             cursor = await connection.execute(text, dict(parameters or {}))
             return cursor.rowcount
+
+    def conninfo(self) -> str:
+        """Address for libpq, with the password: for connecting, never for showing."""
+        return self._address if self._server is None else self._server.conninfo()
 
     async def describe(self) -> DatabaseDescription:
         """Version, size and state of the database, for ``emily status``."""
