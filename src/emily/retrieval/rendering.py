@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from emily.models.untrusted import wrapped
 from emily.retrieval.answer import Passage, Result
 
-__all__ = ["cited", "render"]
+__all__ = ["cited", "document_block", "render"]
 
 
 def render(results: Sequence[Result], notices: Sequence[str], *, by_path: bool = False) -> str:
@@ -25,13 +25,21 @@ def render(results: Sequence[Result], notices: Sequence[str], *, by_path: bool =
     lines = [f"Notice: {notice}" for notice in notices]
     if results:
         blocks = "\n\n".join(
-            _block(place, result, by_path=by_path) for place, result in enumerate(results, 1)
+            document_block(place, result, by_path=by_path)
+            for place, result in enumerate(results, 1)
         )
         lines.append(wrapped(blocks))
     return "\n".join(lines)
 
 
-def _block(place: int, result: Result, *, by_path: bool) -> str:
+def document_block(place: int, result: Result, *, by_path: bool) -> str:
+    """A document with its passages as plain text, to be put inside the wrapper.
+
+    Args:
+        place: its rank, from 1.
+        result: the document.
+        by_path: as in ``render``.
+    """
     document = result.document
     head = [f"[{place}] {_one_line(document.name)} (document {document.id})"]
     if document.description:

@@ -14,14 +14,13 @@ __all__ = ["filtered"]
 async def filtered(database: Database, limits: Limits, trace: Trace, notices: list[str]) -> Limits:
     """The limits with the documents that the filters leave; what has no date is told of."""
     with trace.stage("filters") as record:
-        rows = await database.fetch("matching_documents", limits.filters.parameters)
+        rows = [
+            row
+            for row in await database.fetch("matching_documents", limits.filters.parameters)
+            if row["id"] not in limits.filters.without
+        ]
         undated = sum(not row["has_date"] for row in rows) if limits.filters.dated else 0
-        found = tuple(
-            row["id"]
-            for row in rows
-            if (row["has_date"] or not limits.filters.dated)
-            and row["id"] not in limits.filters.without
-        )
+        found = tuple(row["id"] for row in rows if row["has_date"] or not limits.filters.dated)
         record |= {**limits.filters.as_json(), "documents": len(found), "undated": undated}
     if undated:
         what = (
@@ -30,7 +29,9 @@ async def filtered(database: Database, limits: Limits, trace: Trace, notices: li
             else ("documents have no known date and are")
         )
         notices.append(f"{undated:,} {what} left out by --from and --to.")
-    if not found:
+    if not found and not limits.filters.as_json():
+        notices.append("There is no document that may be looked in.")
+    elif not found:
         notices.append(
             "No document meets the filters, so nothing was looked in: "
             + ", ".join(

@@ -1,0 +1,158 @@
+"""The JSON of ``egress``, ``private`` and ``mcp``, a part of the contract in docs/json.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from emily.cli.contract import Output
+
+if TYPE_CHECKING:
+    from emily.assistant import EgressEntry, EgressTotal, PrivatePlace
+
+__all__ = [
+    "EgressOutput",
+    "PrivateOutput",
+    "egress_output",
+    "private_output",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentDocumentPart:
+    """A document of which something was sent."""
+
+    id: Annotated[int, "Id of the document; it may be gone by now."]
+    name: Annotated[str, "What it was called then."]
+    places: Annotated[list[str], "What was sent of it: `page 3`, `lines 10-24`, `summary`."]
+    characters: Annotated[int, "Characters, its name and description included."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EgressEntryPart:
+    """One thing that was sent."""
+
+    id: Annotated[int, "In the order of sending."]
+    at: Annotated[str, "When, ISO 8601 with the time zone."]
+    role: Annotated[
+        str,
+        "`assistant` for a tool; `chat`, `vision`, `embedding`, `reranking`, `ocr` for a model on "
+        "a server.",
+    ]
+    client: Annotated[str, "Who got it: the client's name, or the server."]
+    local: Annotated[bool, "Whether you call it a part of this machine."]
+    conversation: Annotated[str | None, "Id of the conversation, of a tool."]
+    tool: Annotated[str | None, "Which tool, or what the server was asked for."]
+    characters: Annotated[int, "Characters of the whole text."]
+    bytes: Annotated[int, "Bytes of pictures."]
+    documents: Annotated[list[SentDocumentPart], "What of it came from documents."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EgressTotalPart:
+    """What was sent on a day, to a client or of a document."""
+
+    key: Annotated[str, "The day, the client's name or the document's id."]
+    name: Annotated[str | None, "Name of the document; `null` for a day and a client."]
+    calls: Annotated[int, "How many things were sent."]
+    characters: Annotated[int, "Characters, all together."]
+    bytes: Annotated[int, "Bytes of pictures."]
+    last_at: Annotated[str, "When the last one was, ISO 8601."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EgressOutput(Output):
+    """`emily egress`."""
+
+    by: Annotated[str | None, "`day`, `client` or `document`; `null` for single entries."]
+    entries: Annotated[list[EgressEntryPart], "Single entries, the latest first."]
+    totals: Annotated[list[EgressTotalPart], "Totals, where they were asked for."]
+    cleared: Annotated[int | None, "Entries that were forgotten; `null` if none were to be."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivatePlacePart:
+    """A document or a folder that never leaves."""
+
+    path: Annotated[str, "Path of the file or of the folder."]
+    document: Annotated[int | None, "Id of the document; `null` for a folder."]
+    name: Annotated[str | None, "Name of that document."]
+    documents: Annotated[int, "Documents of the archive that lie there now."]
+    since: Annotated[str, "When it was marked, ISO 8601."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateOutput(Output):
+    """`emily private`."""
+
+    places: Annotated[list[PrivatePlacePart], "All that is marked now, by path."]
+    documents: Annotated[list[int], "Ids of all documents that are private by them."]
+    still_by: Annotated[list[str], "Places that keep private what was unmarked."]
+
+
+def egress_output(
+    by: str | None,
+    entries: Sequence[EgressEntry],
+    totals: Sequence[EgressTotal],
+    cleared: int | None,
+) -> EgressOutput:
+    """What left."""
+    return EgressOutput(
+        by=by,
+        entries=[
+            EgressEntryPart(
+                id=item.id,
+                at=item.at.isoformat(),
+                role=item.role,
+                client=item.client,
+                local=item.local,
+                conversation=None if item.conversation_id is None else str(item.conversation_id),
+                tool=item.tool,
+                characters=item.characters,
+                bytes=item.bytes,
+                documents=[
+                    SentDocumentPart(
+                        id=sent.id,
+                        name=sent.name,
+                        places=list(sent.places),
+                        characters=sent.characters,
+                    )
+                    for sent in item.documents
+                ],
+            )
+            for item in entries
+        ],
+        totals=[
+            EgressTotalPart(
+                key=item.key,
+                name=item.name,
+                calls=item.calls,
+                characters=item.characters,
+                bytes=item.bytes,
+                last_at=item.last_at.isoformat(),
+            )
+            for item in totals
+        ],
+        cleared=cleared,
+    )
+
+
+def private_output(
+    places: Sequence[PrivatePlace], documents: Sequence[int], still_by: Sequence[str]
+) -> PrivateOutput:
+    """What is private."""
+    return PrivateOutput(
+        places=[
+            PrivatePlacePart(
+                path=item.path,
+                document=item.document_id,
+                name=item.name,
+                documents=item.documents,
+                since=item.since.isoformat(),
+            )
+            for item in places
+        ],
+        documents=sorted(documents),
+        still_by=list(still_by),
+    )
