@@ -15,7 +15,15 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from typer.main import get_command
 
-from emily.cli import contract, evaluation_contract, models_contract
+from emily.cli import (
+    analysis_contract,
+    assistant_contract,
+    contract,
+    evaluation_contract,
+    keeping_contract,
+    models_contract,
+    working_contract,
+)
 from emily.cli.app import app
 
 DOCS = Path(__file__).parent
@@ -111,7 +119,15 @@ def _table(parameters: list[Any]) -> str:
 def _fields() -> str:
     outputs = [
         item
-        for module in (contract, evaluation_contract, models_contract)
+        for module in (
+            contract,
+            analysis_contract,
+            assistant_contract,
+            evaluation_contract,
+            models_contract,
+            keeping_contract,
+            working_contract,
+        )
         for item in vars(module).values()
         if isinstance(item, type) and dataclasses.is_dataclass(item) and item is not contract.Output
     ]

@@ -17,6 +17,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -57,8 +58,11 @@ from emily.retrieval.retriever import Retriever
 from emily.settings import Settings, load_settings, private_folder
 from emily.store import Database
 from emily.store.alerts import Alerts
+from emily.store.registry import SettingRegistry
 
 if TYPE_CHECKING:
+    from emily.analysis.service import AnalysisService
+    from emily.assistant import Assistant
     from emily.indexing.embedders import EmbedderInfo, ModelChange
     from emily.measure.embedder_trial import EmbedderTrial
     from emily.measure.explanation import Explanation
@@ -68,6 +72,8 @@ if TYPE_CHECKING:
     from emily.measure.trial import Trial
     from emily.reading.pages import Reading
     from emily.reading.reader import Reader
+    from emily.vault.vaults import Vaults
+    from emily.work import Work
 
 __all__ = [
     "AddReport",
@@ -184,12 +190,15 @@ class Brain:
             if warming is not None:
                 # Beside the database's start; awaited at the end, for threads cannot be stopped.
                 stack.push_async_callback(asyncio.wait, [asyncio.create_task(warming)])
+            database = await stack.enter_async_context(Database.open(chosen))
+            chosen = await SettingRegistry(database, chosen).in_force()
+            if chosen.languages != languages.languages:
+                languages = LanguageDetector(chosen.languages, chosen.home / "cache")
             judge = reranker or reranker_of(chosen)
             if judge is not None:
                 stack.callback(judge.close)
                 if warm:
                     stack.callback(asyncio.create_task(warm_up_reranker(judge)).cancel)
-            database = await stack.enter_async_context(Database.open(chosen))
             brain = cls(chosen, database, model, languages, reranker=judge)
             stack.push_async_callback(brain._close)
             yield brain
@@ -258,7 +267,54 @@ class Brain:
             StoreUnavailable: the database is lost; what was finished stays.
         """
         refuse_empty(paths)
+        outcomes = await self._take_in(paths, passwords, progress or (lambda _: None))
+        await self.work.queue.record(outcomes)
+        changed = any(outcome.outcome in ("added", "replaced") for outcome in outcomes)
+        return AddReport(tuple(outcomes), await self.pins.notices() if changed else ())
+
+    @cached_property
+    def vaults(self) -> Vaults:
+        """Folders of Markdown whose files stay the truth."""
+        from emily.vault.keeping import WordsOnly
+        from emily.vault.syncing import Attachments
+        from emily.vault.vaults import Vaults
+
+        model = self._embedder
+        return Vaults(
+            self.settings,
+            self._database,
+            model,
+            self._preparer,
+            Preparer(
+                WordsOnly(model.identity, model.words_identity), self._languages, self.settings
+            ),
+            self._originals,
+            Attachments(self._files, lambda: ReadingServices(self._sight(), self._archive)),
+            reading_engine(self.settings),
+        )
+
+    @cached_property
+    def work(self) -> Work:
+        """The queue of files and documents, and the worker that does what waits in it."""
+        from emily.work import Work
+
+        return Work(
+            self._database,
+            self.settings,
+            self.alerts,
+            lambda path: self._take_in([path], (), lambda _: None),
+            settled=self.pins.notices,
+        )
+
+    async def _take_in(
+        self,
+        paths: Sequence[Path | str],
+        passwords: Sequence[str],
+        progress: Callable[[Progress], None],
+    ) -> Sequence[FileOutcome]:
+        """Add files and folders, and say what came of each."""
         found = await asyncio.to_thread(lambda: tuple(walk(paths, self.settings.home)))
+        found = self.vaults.left_to_vaults(found)
         intake = Intake(
             self._files(),
             self._preparer,
@@ -267,9 +323,7 @@ class Brain:
             ReadingServices(self._sight(), self._archive),
             passwords,
         )
-        outcomes = await add_found(found, intake, progress or (lambda _: None))
-        changed = any(outcome.outcome in ("added", "replaced") for outcome in outcomes)
-        return AddReport(tuple(outcomes), await self.pins.notices() if changed else ())
+        return await add_found(found, intake, progress)
 
     async def search(
         self,
@@ -306,6 +360,7 @@ class Brain:
             StoreUnavailable: the database cannot be reached.
         """
         started = time.perf_counter()
+        vaults = await self.vaults.refresh()
         answer = await self._retriever.search(
             query,
             limit,
@@ -314,6 +369,7 @@ class Brain:
             preset,
             budget=budget,
             operators=operators,
+            told=vaults.notices,
         )
         if log:
             await self._heed_embedder(answer)
@@ -335,6 +391,7 @@ class Brain:
             InputError, ModelMismatch, StoreUnavailable: as in ``search``.
         """
         started = time.perf_counter()
+        await self.vaults.refresh()
         identity = await self._catalogue.resolve(document)
         answer = await self._retriever.ask(identity, question, limit)
         await self._heed_embedder(answer)
@@ -484,6 +541,7 @@ class Brain:
             UnknownDocument, AmbiguousDocument: it is not one document.
         """
         identity = await self._catalogue.resolve(document)
+        await self.vaults.refuse_document(identity)
         detail = await self._catalogue.detail(identity)
         for digest in await self._archive.remove(identity):
             await asyncio.to_thread(self._originals.forget, digest)
@@ -494,7 +552,25 @@ class Brain:
         done = await reindex_stale(
             self._database, self._preparer, self._archive, progress or (lambda _: None)
         )
+        done += await self.vaults.reindex()
         return ReindexReport(done, await self.pins.notices() if done else ())
+
+    @cached_property
+    def analysis(self) -> AnalysisService:
+        """Summaries, descriptions and categories."""
+        from emily.analysis.service import AnalysisService
+        from emily.parts import make_chat
+
+        return AnalysisService(
+            self.settings, self._database, self._embedder, self._languages, make_chat(self.settings)
+        )
+
+    @cached_property
+    def assistant(self) -> Assistant:
+        """What models are shown of the archive: conversations, tools, ledger, private places."""
+        from emily.assistant import Assistant
+
+        return Assistant(self._database, self.settings, self.search, self._retriever)
 
     async def why(
         self,

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from emily.errors import EmilyError
 from emily.indexing.language import LanguageDetector
-from emily.models import Embedder, Reranker, VisionModel
+from emily.models import ChatModel, Embedder, Reranker, VisionModel
 from emily.settings import Settings
 
 if TYPE_CHECKING:
     from emily.reading.reader import Reader
 
 __all__ = [
+    "make_chat",
     "make_embedder",
     "make_reader",
     "make_vision",
@@ -36,6 +37,7 @@ def make_embedder(settings: Settings) -> Embedder:
 
 def make_reader(settings: Settings) -> Reader:
     """The reader of files, with its limits; its worker starts at the first file."""
+    from emily.reading.limits import SlowWork
     from emily.reading.reader import Reader
 
     return Reader(
@@ -47,6 +49,7 @@ def make_reader(settings: Settings) -> Reader:
         ocr_engine=settings.ocr_engine,
         threads=settings.threads,
         languages=settings.languages,
+        slow=SlowWork(settings.vision_calls, settings.scanned_pages, settings.picture_side),
     )
 
 
@@ -73,6 +76,22 @@ def make_vision(settings: Settings) -> VisionModel | None:
         tokens=settings.vision_tokens,
         allowed=settings.allowed_servers,
         key=None if settings.vision_key is None else settings.vision_key.get_secret_value(),
+    )
+
+
+def make_chat(settings: Settings) -> ChatModel | None:
+    """The chat model, if there is one; its server is not asked yet."""
+    from emily.models.chat import chat_model
+
+    return chat_model(
+        settings.chat,
+        settings.chat_url,
+        settings.chat_model,
+        context=settings.chat_context,
+        seconds=settings.chat_seconds,
+        allowed=settings.allowed_servers,
+        key=None if settings.chat_key is None else settings.chat_key.get_secret_value(),
+        minutes=settings.chat_minutes,
     )
 
 

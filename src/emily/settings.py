@@ -1,7 +1,8 @@
 """Every setting once: its name, type, default, bounds and what a change makes stale.
 
-A value comes from, in this order: an argument, an environment variable ``EMILY_<NAME>``,
-the file ``settings.toml`` in ``EMILY_HOME``, the default below.
+A value comes from, in this order: an argument, an environment variable ``EMILY_<NAME>``, a row
+of the database (``emily config set``), the file ``settings.toml`` in ``EMILY_HOME``, the default
+below. ``load_settings`` knows no database; who has opened one adds its rows by ``with_rows``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -16,6 +18,7 @@ import platformdirs
 from pydantic import (
     BeforeValidator,
     Field,
+    PrivateAttr,
     SecretStr,
     StringConstraints,
     ValidationError,
@@ -32,6 +35,7 @@ from pydantic_settings import (
 from emily.errors import SettingError
 
 __all__ = [
+    "ChatApi",
     "EmbedderBackend",
     "Fusion",
     "LexicalScore",
@@ -44,6 +48,7 @@ __all__ = [
     "VectorIndex",
     "VisionApi",
     "home_folder",
+    "kept_in_file",
     "load_settings",
     "private_folder",
 ]
@@ -54,6 +59,7 @@ Fusion = Literal["sum", "rrf", "interleave"]
 PresetName = Literal["default", "archive", "vault"]
 OcrEngine = Literal["rapidocr", "tesseract", "apple"]
 VisionApi = Literal["none", "ollama", "openai"]
+ChatApi = Literal["none", "ollama", "openai"]
 EmbedderBackend = Literal["bundled", "ollama", "openai", "sentence-transformers"]
 RerankerName = Literal["none", "qwen3", "cross-encoder", "http"]
 RerankerApi = Literal["tei", "jina"]
@@ -61,9 +67,31 @@ RerankerScores = Literal["auto", "probabilities", "raw"]
 VectorIndex = Literal["auto", "exact", "signs"]
 
 
-def _setting(default: Any, help: str, *, stale: str | None = None, **bounds: Any) -> Any:  # noqa: A002
-    """A field with its help text, its bounds and what a change of it makes stale."""
-    return Field(default, description=help, json_schema_extra={"stale": stale}, **bounds)
+_BY_MODELS = "emily models use MODEL changes it, for the vectors must follow"
+_OF_MACHINE = "it is this machine's own, and another one may use the same database"
+_BEFORE_OPENING = "the MCP server answers before it has opened the database"
+_CONSENT = "what may leave this machine is said on this machine"
+
+
+def _setting(
+    default: Any,
+    help: str,  # noqa: A002
+    *,
+    stale: str | None = None,
+    file_only: str | None = None,
+    **bounds: Any,
+) -> Any:
+    """A field with its help text and its bounds.
+
+    Args:
+        default: its value where nothing is set.
+        help: what it is for.
+        stale: what a change of it makes stale.
+        file_only: why it has no row in the database; ``None`` where it may have one.
+        bounds: of its values.
+    """
+    extra: dict[str, Any] = {"stale": stale, "file_only": file_only}
+    return Field(default, description=help, json_schema_extra=extra, **bounds)
 
 
 def home_folder() -> Path:
@@ -119,7 +147,9 @@ class Settings(BaseSettings):
 
     home: Path = Field(default_factory=home_folder, description="Folder of all data.")
     database_url: Annotated[str | None, BeforeValidator(lambda given: given or None)] = _setting(
-        None, "Your own PostgreSQL server with pgvector >= 0.8; unset: the embedded one."
+        None,
+        "Your own PostgreSQL server with pgvector >= 0.8; unset: the embedded one.",
+        file_only="it says where the database is",
     )
     languages: Annotated[tuple[Language, ...], NoDecode, BeforeValidator(_listed)] = _setting(
         ("it", "en"),
@@ -145,27 +175,41 @@ class Settings(BaseSettings):
         "bundled",
         "What gives passages and questions their vectors; emily models use MODEL changes it.",
         stale="vectors",
+        file_only=_BY_MODELS,
     )
     embedder_model: str = _setting(
-        "", "Name of that model, or its folder for sentence-transformers.", stale="vectors"
+        "",
+        "Name of that model, or its folder for sentence-transformers.",
+        stale="vectors",
+        file_only=_BY_MODELS,
     )
     embedder_url: Annotated[
         Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]")] | None,
         BeforeValidator(lambda given: given or None),
-    ] = _setting(None, "Address of its server; unset: http://127.0.0.1:11434 for ollama.")
+    ] = _setting(
+        None,
+        "Address of its server; unset: http://127.0.0.1:11434 for ollama.",
+        file_only=_BY_MODELS,
+    )
     embedder_key: SecretStr | None = _setting(None, "Key of that server, where it wants one.")
     embedder_seconds: int = _setting(
-        120, "Longest wait for one batch of texts, seconds.", ge=1, le=3600
+        120,
+        "Longest wait for one batch of texts, seconds.",
+        file_only=_BY_MODELS,
+        ge=1,
+        le=3600,
     )
     embedder_window: int | None = _setting(
         None,
         "Most tokens that model reads of one text; unset: what is known of it, else 512.",
+        file_only=_BY_MODELS,
         ge=64,
         le=1_000_000,
     )
     embedder_dimension: int | None = _setting(
         None,
         "Dimension of its vectors; needed for a model that is not known by name.",
+        file_only=_BY_MODELS,
         ge=8,
         le=4000,
     )
@@ -185,8 +229,95 @@ class Settings(BaseSettings):
     vision_key: SecretStr | None = _setting(None, "Key of that server, where it wants one.")
     vision_seconds: int = _setting(120, "Longest wait for one picture, seconds.", ge=1, le=3600)
     vision_tokens: int = _setting(1500, "Longest answer of the vision model.", ge=64, le=16_384)
+    chat: ChatApi = _setting(
+        "none",
+        "Server of a chat model for summaries: none (sentences of the document), ollama, openai.",
+        stale="summaries",
+    )
+    chat_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]")] = _setting(
+        "http://127.0.0.1:11434", "Address of that server."
+    )
+    chat_model: Annotated[str, StringConstraints(min_length=1)] = _setting(
+        "qwen3-vl:8b-instruct", "Chat model to ask for.", stale="summaries"
+    )
+    chat_key: SecretStr | None = _setting(None, "Key of that server, where it wants one.")
+    chat_seconds: int = _setting(600, "Longest wait for one answer, seconds.", ge=1, le=7200)
+    chat_context: int = _setting(
+        8192, "Tokens that the chat model reads at once.", stale="summaries", ge=2048, le=1_000_000
+    )
+    chat_minutes: int = _setting(
+        30, "Minutes that a chat model stays loaded after its last answer.", ge=1, le=1440
+    )
+    embedder_minutes: int = _setting(
+        15, "Minutes that an embedder's server keeps it loaded after its last use.", ge=1, le=1440
+    )
+    reranker_minutes: int = _setting(
+        30, "Minutes that a reranker stays loaded after its last use.", ge=1, le=1440
+    )
+    summary_group_words: int = _setting(
+        200, "Words that a summary of one group of a text has.", stale="summaries", ge=50, le=1000
+    )
+    summary_words: int = _setting(
+        400, "Words that a summary of several groups has.", stale="summaries", ge=50, le=2000
+    )
+    description_tokens: int = _setting(
+        300, "Longest description, tokens.", stale="descriptions", ge=50, le=1000
+    )
+    description_characters: int = _setting(
+        60,
+        "A chat model's description that is shorter is asked for again, characters.",
+        stale="descriptions",
+        ge=1,
+        le=400,
+    )
+    category_bar: float = _setting(
+        0.5,
+        "Least probability of a category that is chosen by likeness.",
+        stale="categories",
+        ge=0.0,
+        le=1.0,
+    )
+    memory_budget_mb: int | None = _setting(
+        None, "Memory that all processes of Emily's may take, MiB; status --memory warns.", ge=256
+    )
+    vision_calls: int = _setting(
+        50, "Most calls of the vision model for one file.", ge=0, le=10_000
+    )
+    scanned_pages: int = _setting(
+        2_000, "Most scanned pages of one file that are read by OCR.", ge=0, le=100_000
+    )
+    picture_side: int = _setting(
+        64,
+        "Shorter side below which a picture inside a document is passed over, pixels.",
+        ge=16,
+        le=10_000,
+    )
     allowed_servers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = _setting(
-        (), "Names of servers elsewhere that may be sent what you keep; others are refused."
+        (),
+        "Names of servers elsewhere that may be sent what you keep; others are refused.",
+        file_only=_CONSENT,
+    )
+    local_clients: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = _setting(
+        (),
+        "Names of MCP clients that run a model of this machine and may be sent private documents.",
+        file_only=_CONSENT,
+    )
+    mcp_search: str = _setting(
+        "",
+        "What a model is told of the tool search_knowledge; empty: the built-in text.",
+        file_only=_BEFORE_OPENING,
+    )
+    mcp_document: str = _setting(
+        "",
+        "What a model is told of the tool get_document; empty: the built-in text.",
+        file_only=_BEFORE_OPENING,
+    )
+    mcp_seconds: int = _setting(
+        40,
+        "Longest time a tool may take before a client gives up on it, seconds.",
+        file_only=_BEFORE_OPENING,
+        ge=5,
+        le=600,
     )
     reading_seconds: int = _setting(600, "Longest time to read one file, seconds.", ge=5, le=86_400)
     reading_memory_mb: int = _setting(
@@ -254,6 +385,18 @@ class Settings(BaseSettings):
     result_limit: int = _setting(5, "Chunks chosen before grouping by document.", ge=1, le=100)
     widen: int = _setting(1, "Chunks by which a passage is widened on each side.", ge=0, le=5)
     ask_pool_size: int = _setting(60, "Candidates of a question to one document.", ge=1, le=1000)
+    ask_threshold_share: float = _setting(
+        0.30,
+        "Inside one document, the share of the best passage's probability that others must have.",
+        ge=0.0,
+        le=1.0,
+    )
+    versions_kept: int = _setting(
+        20,
+        "Most earlier versions of a document that are kept; the oldest go first.",
+        ge=0,
+        le=1000,
+    )
     query_log: bool = _setting(
         True, "Keep your questions, with how each was answered, for emily doctor and emily eval."
     )
@@ -261,7 +404,21 @@ class Settings(BaseSettings):
     query_log_size: int = _setting(
         10_000, "Most questions that are kept; older ones go first.", ge=100, le=1_000_000
     )
-    threads: int = _setting(2, "CPU threads that a model may use.", ge=1, le=64)
+    worker_concurrency: int = _setting(
+        1, "Files that a worker indexes at once; each takes memory and a core.", ge=1, le=16
+    )
+    watch_rest_seconds: float = _setting(
+        2.0, "So long must a watched file keep its size and date before it is read.", ge=0.1, le=600
+    )
+    watch_poll_seconds: float = _setting(
+        30.0,
+        "How often watched folders are looked at where the system tells of no changes.",
+        ge=1,
+        le=86_400,
+    )
+    threads: int = _setting(
+        2, "CPU threads that a model may use.", file_only=_OF_MACHINE, ge=1, le=64
+    )
     search_memory_mb: int = _setting(
         512,
         "Most memory for a copy of the index that makes searches fast, MiB; 0: ask the database.",
@@ -272,6 +429,64 @@ class Settings(BaseSettings):
         "auto",
         "How vectors are searched: exact, signs (their signs first, may miss some), auto by size.",
     )
+
+    # What was given as an argument or by the environment, which stands above any row.
+    _given: frozenset[str] = PrivateAttr(default=frozenset())
+    # The values as they were loaded: what a program changed in a copy stands above a row too.
+    _loaded: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _rows: frozenset[str] = PrivateAttr(default=frozenset())
+
+    @property
+    def given(self) -> frozenset[str]:
+        """Settings that an argument or the environment gave; no row overrides them."""
+        return self._given
+
+    @property
+    def from_rows(self) -> frozenset[str]:
+        """Settings whose value comes from a row of the database."""
+        return self._rows
+
+    def with_rows(self, rows: Mapping[str, Any]) -> Settings:
+        """These settings with the rows of the database above file and defaults.
+
+        Args:
+            rows: value by name; those that an argument or the environment gave are passed over.
+
+        Raises:
+            SettingError: a row has a name that does not exist or that has no row, or a value out
+                of its bounds; the message names the command that takes it out.
+        """
+        for name in rows:
+            if name not in Settings.model_fields:
+                raise SettingError(
+                    f"The database holds a setting {name!r}, which does not exist in this version "
+                    f"of Emily. Take it out with: emily config unset {name}"
+                )
+            if (reason := kept_in_file(name)) is not None:
+                raise SettingError(
+                    f"The database holds a setting {name!r}, which is kept in settings.toml: "
+                    f"{reason}. Take it out with: emily config unset {name}"
+                )
+        changed = {name for name in self._loaded if getattr(self, name) != self._loaded[name]}
+        taken = {
+            name: value
+            for name, value in rows.items()
+            if name not in self._given and name not in changed
+        }
+        if not taken:
+            return self
+        mine = {name: getattr(self, name) for name in self.model_fields_set}
+        try:
+            found = Settings(**(mine | taken))
+        except ValidationError as error:
+            names = ", ".join(sorted(taken))
+            raise SettingError(
+                f"{_explain(error)}\nOf these settings, rows of the database give {names}: take "
+                "one out with emily config unset NAME"
+            ) from None
+        found._given, found._rows = self._given, frozenset(taken)
+        found._loaded = {name: getattr(found, name) for name in Settings.model_fields}
+        return found
 
     def serves(self, preset: PresetName) -> bool:
         """Whether the index is to hold what this preset looks in."""
@@ -347,13 +562,31 @@ def load_settings(home: Path | str | None = None, **values: Any) -> Settings:
     """
     folder = values["home"] = home_folder() if home is None else _folder(home)
     try:
-        return Settings(**values)
+        found = Settings(**values)
+        environment = {name.upper() for name in os.environ}
+        found._given = frozenset(values) | {
+            name for name in Settings.model_fields if f"EMILY_{name.upper()}" in environment
+        }
+        found._loaded = {name: getattr(found, name) for name in Settings.model_fields}
+        return found
     except ValidationError as error:
         raise SettingError(_explain(error)) from None
     except OSError as error:
         raise SettingError(f"{folder}/settings.toml cannot be read: {error.strerror}") from None
     except ValueError as error:  # tomllib.TOMLDecodeError and undecodable bytes
         raise SettingError(f"{folder}/settings.toml cannot be read: {error}") from None
+
+
+def kept_in_file(name: str) -> str | None:
+    """Why a setting has no row in the database; ``None`` for one that may have one."""
+    field = Settings.model_fields[name]
+    if name == "home":
+        return "it says where the database is"
+    if "SecretStr" in str(field.annotation):
+        return "it is a secret, which does not belong into a database or its backups"
+    extra = field.json_schema_extra
+    reason = extra.get("file_only") if isinstance(extra, dict) else None
+    return reason if isinstance(reason, str) else None
 
 
 def _bounds(name: str) -> str:

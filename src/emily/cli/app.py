@@ -11,14 +11,19 @@ import typer
 
 from emily.cli import (
     adding,
+    analysing,
+    configuring,
     documents,
     evaluating,
+    gateways,
     health,
     inspecting,
     models,
     noticing,
+    privacy,
     searching,
     why,
+    working,
 )
 from emily.cli.session import Session
 
@@ -47,16 +52,27 @@ app.command("list")(documents.list_documents)
 app.command("show")(documents.show)
 app.command("remove")(documents.remove)
 app.command("reindex")(documents.reindex)
+app.command("get")(analysing.get)
+app.command("summary")(analysing.summary)
+app.command("analyse")(analysing.analyse)
+app.add_typer(analysing.categories, name="categories")
 app.command("why")(why.why)
 app.command("pin")(noticing.pin)
 app.command("pins")(noticing.pins)
 app.command("queries")(noticing.queries)
+app.add_typer(gateways.mcp, name="mcp")
+app.command("egress")(privacy.egress)
+app.command("private")(privacy.private)
 app.command("status")(health.status)
 app.command("doctor")(health.doctor)
+app.command("worker")(working.worker)
+app.command("jobs")(working.jobs)
+app.command("retry")(working.retry)
 app.command("alerts")(noticing.alerts)
 app.command("stop")(health.stop)
 app.command("eval")(evaluating.evaluate)
 app.add_typer(models.models, name="models")
+app.add_typer(configuring.config, name="config")
 app.command("settings")(health.settings)
 app.command("version")(health.version)
 

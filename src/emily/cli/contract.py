@@ -538,21 +538,24 @@ class StopOutput(Output):
 class SettingPart:
     """One setting."""
 
-    name: Annotated[str, "Its name, in `settings.toml`."]
+    name: Annotated[str, "Its name, for `emily config` and in `settings.toml`."]
     value: Annotated[Any, "The value in force; passwords are left out."]
     default: Annotated[Any, "The value if nothing is set."]
     bounds: Annotated[str | None, "The values allowed."]
     stale: Annotated[str | None, "What a change makes stale, until `emily reindex`."]
     source: Annotated[
-        Literal["option", "environment", "file", "default"],
-        "Where the value comes from: `option`, `environment`, `file` or `default`.",
+        Literal["option", "environment", "database", "file", "default"],
+        "Where the value comes from: `option`, `environment`, `database`, `file` or `default`.",
     ]
     description: Annotated[str, "What it is for."]
+    file_only: Annotated[
+        str | None, "Why `emily config set` does not set it; `null` where it does."
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SettingsOutput(Output):
-    """`emily settings`."""
+    """`emily config list` and `emily settings`."""
 
     settings: Annotated[list[SettingPart], "All settings."]
 
@@ -786,6 +789,7 @@ def settings_output(settings: Iterable[SettingInfo]) -> SettingsOutput:
             stale=setting.stale,
             source=setting.source,
             description=setting.description,
+            file_only=setting.file_only,
         )
         for setting in settings
     ]

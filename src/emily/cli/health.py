@@ -74,34 +74,10 @@ def stop(context: typer.Context, as_json: AsJson = False) -> None:
 
 @guarded
 def settings(context: typer.Context, as_json: AsJson = False) -> None:
-    """List every setting and its value.
+    """List every setting and its value; the same as: emily config list."""
+    from emily.cli.configuring import list_all
 
-    A value comes from an environment variable EMILY_NAME, else from settings.toml in the home
-    folder, else from the default. What a change makes stale is indexed again with: emily reindex
-    """
-    from emily.cli.printing import cell
-    from emily.cli.settings import list_settings
-
-    session = session_of(context)
-    found = list_settings(session.settings(), given_home=session.home is not None)
-    if as_json:
-        from emily.cli.contract import settings_output
-
-        say_json(settings_output(found))
-        return
-    for item in found:
-        origin = "the default" if item.source == "default" else f"from {item.source}"
-        notes = [item.description]
-        if item.source != "default" and item.default is not None:
-            notes.append(f"Default: {cell(item.default)}.")
-        if item.bounds:
-            notes.append(f"Allowed: {item.bounds}.")
-        if item.stale:
-            notes.append(f"A change makes stale: {item.stale}.")
-        typer.echo(
-            f"{item.name} = {'not set' if item.value is None else cell(item.value)}", nl=False
-        )
-        typer.echo(f"  ({origin})\n    {' '.join(notes)}")
+    list_all(context, as_json=as_json)
 
 
 @guarded

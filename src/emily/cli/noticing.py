@@ -107,13 +107,12 @@ def queries(
     if clear and forget is not None:
         raise InputError("Give --clear or --forget ID, not both: --clear takes all out.")
 
-    async def work(brain: Brain) -> tuple[Sequence[LoggedQuery], int, int]:
+    async def work(brain: Brain) -> tuple[Sequence[LoggedQuery], int, int, bool]:
         gone = await brain.queries.clear(forget) if clear or forget is not None else 0
-        return await brain.queries.recent(limit or None), await brain.queries.count(), gone
+        listed = await brain.queries.recent(limit or None)
+        return listed, await brain.queries.count(), gone, brain.settings.query_log
 
-    session = session_of(context)
-    listed, total, gone = session.run(work)
-    enabled = session.settings().query_log
+    listed, total, gone, enabled = session_of(context).run(work)
     if as_json:
         from emily.cli.contract import queries_output
 

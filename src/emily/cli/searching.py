@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from emily.cli.session import AsJson, Document, Session, guarded, say_json, session_of
+from emily.cli.session import AsJson, Document, guarded, say_json, session_of
 
 if TYPE_CHECKING:
     from emily.brain import Brain
@@ -150,7 +150,7 @@ def search(
             budget=budget,
         )
         # While the brain is open: the answer does not wait for what is written behind it.
-        _show(session, answer, full=full, explain=explain, as_json=as_json)
+        _show(brain.settings.languages, answer, full=full, explain=explain, as_json=as_json)
 
     session.run(searched, warm=True)
 
@@ -171,7 +171,7 @@ def ask(
     async def asked(brain: Brain) -> None:
         answer = await brain.ask(document, question, limit=limit)
         _show(
-            session,
+            brain.settings.languages,
             answer,
             full=full,
             explain=explain,
@@ -183,7 +183,7 @@ def ask(
 
 
 def _show(
-    session: Session,
+    languages: tuple[str, ...],
     answer: Answer,
     *,
     full: bool,
@@ -200,7 +200,7 @@ def _show(
 
     print_answer(
         answer,
-        languages=session.settings().languages,
+        languages=languages,
         full=full,
         explain=explain,
         remedy=remedy,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from emily.models import UseEmbedder
     from emily.reading.pages import Reading
     from emily.settings import Settings
+    from emily.store.registry import SettingRegistry
 
 __all__ = ["AsJson", "Document", "Session", "fail", "guarded", "say_json", "session_of"]
 
@@ -84,16 +85,40 @@ def _stop_server(settings: Settings) -> bool:
     return EmbeddedServer(settings.home).stop()
 
 
+def _open_registry(settings: Settings) -> AbstractAsyncContextManager[SettingRegistry]:
+    from emily.settings import private_folder
+    from emily.store.registry import SettingRegistry
+
+    private_folder(settings.home)
+    return SettingRegistry.open(settings)
+
+
+async def _in_force(settings: Settings) -> Settings:
+    """The settings with the rows of the database, if there is one; without it, that is said."""
+    from emily.errors import StoreError
+    from emily.store.registry import in_force
+
+    try:
+        return await in_force(settings)
+    except StoreError as error:
+        typer.echo(
+            f"emily: What emily config set is not in force, for the database does not open: "
+            f"{plain(str(error))}",
+            err=True,
+        )
+        return settings
+
+
 async def _inspect(settings: Settings, path: Path, passwords: Sequence[str]) -> Reading:
     from emily.brain import Brain
 
-    return await Brain.inspect(settings, path, passwords)
+    return await Brain.inspect(await _in_force(settings), path, passwords)
 
 
 async def _evaluate_set(settings: Settings, folder: Path, **options: Any) -> Sequence[Trial]:
     from emily.brain import Brain
 
-    return await Brain.evaluate_set(settings, folder, **options)
+    return await Brain.evaluate_set(await _in_force(settings), folder, **options)
 
 
 def _interactive() -> bool:
@@ -110,6 +135,7 @@ class Session:
         diagnose: examines the other parts where the database does not open.
         read_file: reads a file without adding it.
         evaluate_set: measures on a set, in an archive of its own.
+        open_registry: opens the settings that are kept in the database, and no model.
         home: the folder of ``--home``, ``None`` if it was not given.
         verbose: whether ``--verbose`` was given.
         interactive: whether there is someone to ask.
@@ -120,6 +146,9 @@ class Session:
     diagnose: Callable[[Settings, StoreError], Coroutine[Any, Any, Sequence[Check]]] = _diagnose
     read_file: Callable[[Settings, Path, Sequence[str]], Coroutine[Any, Any, Reading]] = _inspect
     evaluate_set: Callable[..., Coroutine[Any, Any, Sequence[Trial]]] = _evaluate_set
+    open_registry: Callable[[Settings], AbstractAsyncContextManager[SettingRegistry]] = (
+        _open_registry
+    )
     home: str | None = None
     verbose: bool = False
     interactive: Callable[[], bool] = _interactive
@@ -153,6 +182,23 @@ class Session:
         async def opened() -> _T:
             async with self.open_brain(settings, warm) as brain:
                 return await work(brain)
+
+        return asyncio.run(opened())
+
+    def configure(self, work: Callable[[SettingRegistry], Awaitable[_T]]) -> _T:
+        """Do some work with the settings that are kept in the database; no archive is opened.
+
+        Raises:
+            SettingError, StoreError: whatever the work or the database raises.
+        """
+        from emily.cli.logs import configure_logs, log_level
+
+        configure_logs(log_level(self.verbose))
+        settings = self.settings()
+
+        async def opened() -> _T:
+            async with self.open_registry(settings) as registry:
+                return await work(registry)
 
         return asyncio.run(opened())
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 import platformdirs
 
 from emily.retrieval.presets import PRESETS, SETTINGS, preset_of
-from emily.settings import Settings
+from emily.settings import Settings, kept_in_file
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
 __all__ = ["SettingInfo", "list_settings"]
 
-Source = Literal["option", "environment", "file", "default"]
+Source = Literal["option", "environment", "database", "file", "default"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class SettingInfo:
         stale: what a change makes stale, ``None`` if nothing.
         source: where the value comes from.
         description: what it is for.
+        file_only: why it has no row in the database; ``None`` where it may have one.
     """
 
     name: str
@@ -43,13 +44,14 @@ class SettingInfo:
     stale: str | None
     source: Source
     description: str
+    file_only: str | None = None
 
 
 def list_settings(settings: Settings, *, given_home: bool) -> list[SettingInfo]:
     """Every setting in the order of ``Settings``.
 
     Args:
-        settings: as they were loaded.
+        settings: as they were loaded, with the rows of the database where those are known.
         given_home: whether the home folder was given on the command line.
     """
     environment = {name.upper() for name in os.environ}
@@ -61,6 +63,8 @@ def list_settings(settings: Settings, *, given_home: bool) -> list[SettingInfo]:
             return "option"
         if f"EMILY_{name.upper()}" in environment:
             return "environment"
+        if name in settings.from_rows:
+            return "database"
         return "file" if name in in_file else "default"
 
     chosen, untouched = preset_of(settings), PRESETS[settings.preset]
@@ -75,6 +79,7 @@ def list_settings(settings: Settings, *, given_home: bool) -> list[SettingInfo]:
             stale=_stale(field),
             source=source(name),
             description=field.description or "",
+            file_only=kept_in_file(name),
         )
         for name, field in Settings.model_fields.items()
     ]

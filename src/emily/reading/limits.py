@@ -12,15 +12,19 @@ import ctypes
 import os
 import signal
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 __all__ = [
     "ENCLOSED_RATIO",
+    "LEAST_SIDE",
     "MOST_CALLS",
     "MOST_CHARACTERS",
     "MOST_ENCLOSED",
+    "MOST_SCANNED",
+    "SlowWork",
     "allow_cpu_seconds",
     "confine",
     "die_with_parent",
@@ -32,13 +36,37 @@ MOST_CHARACTERS = 32_000_000
 """Most text that one document may hold: about 16,000 full pages."""
 
 MOST_CALLS = 50
-"""Calls of the vision model for one document, pages and pictures together."""
+"""Calls of the vision model for one document, pages and pictures together, by default."""
+
+MOST_SCANNED = 2_000
+"""Scanned pages of one document that OCR reads, by default: more than an hour of it."""
+
+LEAST_SIDE = 64
+"""Pixels of the shorter side of a picture that is read, by default; a smaller one is an icon or a
+rule, and is passed over."""
 
 MOST_ENCLOSED = 100_000
 """Most files inside of one file: attachments, members of an archive, messages of a mailbox."""
 
 ENCLOSED_RATIO = 4
 """How many times the largest file that is read the files inside of one may hold together."""
+
+
+@dataclass(slots=True)
+class SlowWork:
+    """How much slow work one document may ask for; the owner's settings.
+
+    Attributes:
+        calls: of the vision model, pages and pictures together.
+        scanned: pages that OCR reads.
+        side: pixels of the shorter side of a picture inside a document, below which it is
+            passed over.
+    """
+
+    calls: int = MOST_CALLS
+    scanned: int = MOST_SCANNED
+    side: int = LEAST_SIDE
+
 
 _MOST_OPEN_FILES = 256
 _PR_SET_PDEATHSIG = 1

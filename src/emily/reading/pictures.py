@@ -18,10 +18,7 @@ from emily.reading.pages import PictureReading
 if TYPE_CHECKING:
     from emily.reading.source import Source
 
-__all__ = ["LEAST_SIDE", "UNREAD", "Pictures"]
-
-LEAST_SIDE = 64
-"""Pixels of the shorter side; a smaller picture is an icon or a rule, and is passed over."""
+__all__ = ["UNREAD", "Pictures"]
 
 _MOST_BYTES = 64 << 20
 _END = "[/picture]"
@@ -120,7 +117,7 @@ class Pictures:
             return PictureReading(digest, page, "unread")
         try:
             with opened(io.BytesIO(data)) as image:
-                if min(image.size) < LEAST_SIDE:
+                if min(image.size) < self._source.slow.side:
                     return None
                 bound(image)
                 upright = flatten(image)

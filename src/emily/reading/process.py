@@ -122,6 +122,7 @@ class WorkerProcess:
         for attempt in (1, 2):
             process = await self.start()
             talk = _Talk(process, services, spool, ENCLOSED_RATIO * (self._file_mb << 20))
+            talk.calls = request.get("slow", {}).get("calls", MOST_CALLS)
             try:
                 result = await self._exchange(process, talk, request)
             except _NotBegun:
@@ -299,6 +300,7 @@ class _Talk:
         self._begun = False
         self._places = 0
         self._seen = 0
+        self.calls = MOST_CALLS
         self._waited = 0.0
         self._waits_since: float | None = None
         self.pages: list[Page] = []
@@ -359,7 +361,7 @@ class _Talk:
         if self._services is None:
             raise frames.FrameError("the worker asked for a vision model that it was not given")
         self._seen += 1
-        if self._seen > MOST_CALLS:
+        if self._seen > self.calls:
             raise frames.FrameError("the worker asked the vision model more often than it may")
         image = _bytes(message, "image")
         clock = asyncio.get_running_loop().time

@@ -8,12 +8,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self, get_args
 
 from emily.errors import EmptyDocument, LimitExceeded, ReadingError
 from emily.reading import frames
 from emily.reading.kind import KINDS
+from emily.reading.limits import SlowWork
 from emily.reading.pages import Attachment, Citation, Page, Reading
 from emily.reading.process import Services, WorkerProcess
 from emily.reading.spool import Spool
@@ -37,6 +39,7 @@ class Reader:
         threads: CPU threads of the libraries that parsers use.
         languages: of the archive, ISO 639-1; the bundled OCR knows all of Latin script (and
             Chinese and Japanese) at once and needs no choice, the other engines do.
+        slow: how much slow work one file may ask for.
         spool: folder for files in between; by default the system's temporary one.
         command: the command that starts a worker, without its arguments; by default this
             Python with ``emily.reading.worker``.
@@ -54,11 +57,13 @@ class Reader:
         threads: int,
         ocr_engine: str = "rapidocr",
         languages: Sequence[str] = (),
+        slow: SlowWork | None = None,
         spool: Path | None = None,
         command: Sequence[str] | None = None,
     ) -> None:
         self._file_mb = file_mb
         self._ocr = ocr
+        self._slow = slow or SlowWork()
         self.languages = tuple(languages)
         self._spool = Spool(spool or Path(tempfile.gettempdir()) / f"emily-spool-{os.getuid()}")
         self._worker = WorkerProcess(
@@ -129,6 +134,7 @@ class Reader:
                 "passwords": list(passwords),
                 "scratch": str(scratch),
                 "see": sees and services is not None,
+                "slow": asdict(self._slow),
             }
             try:
                 pages, attachments, done = await self._worker.ask(request, services, folder)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from emily.errors import LimitExceeded
-from emily.reading.limits import MOST_CHARACTERS
+from emily.reading.limits import MOST_CHARACTERS, SlowWork
 from emily.reading.pages import Citation, Facts, Page
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Source:
         scratch: an empty folder for files in between, deleted afterwards; ``None`` only where a
             reader that needs none is called by itself.
         sight: the vision model; ``None`` where none is configured.
+        slow: how much slow work it may ask for.
+        scanned: pages that OCR has read of it so far.
         pictures: reads the pictures inside of the file, and keeps count of them.
     """
 
@@ -52,6 +54,8 @@ class Source:
     passwords: tuple[str, ...] = ()
     scratch: Path | None = None
     sight: Sight | None = None
+    slow: SlowWork = field(default_factory=SlowWork)
+    scanned: list[int] = field(default_factory=list)
     pictures: Pictures = field(init=False)
 
     def __post_init__(self) -> None:

@@ -30,6 +30,7 @@ from emily.reading.kind import detect
 from emily.reading.limits import (
     ENCLOSED_RATIO,
     MOST_ENCLOSED,
+    SlowWork,
     allow_cpu_seconds,
     confine,
     die_with_parent,
@@ -117,10 +118,11 @@ class _Worker:
             name=str(request.get("name") or path.name),
             passwords=tuple(map(str, request.get("passwords") or ())),
             scratch=Path(str(request["scratch"])),
+            slow=SlowWork(**request.get("slow", {})),
         )
         source.pictures.known = self._known
         if request.get("see"):
-            source.sight = Sight(lambda image: self._see(image, source))
+            source.sight = Sight(lambda image: self._see(image, source), source.slow.calls)
         kind = detect(path, source.name)
         draft = reader_of(kind.name)(source)
         for page in draft.pages:

@@ -14,6 +14,7 @@ from emily.retrieval.mirror import Mirrored
 from emily.retrieval.narrowing import LeftOut
 from emily.retrieval.presets import Preset
 from emily.retrieval.query import Meaning, Query
+from emily.retrieval.selection import ASK_SHARE
 from emily.retrieval.trace import Trace
 from emily.retrieval.vocabulary import Affinity
 from emily.store import Database
@@ -39,6 +40,7 @@ class Limits:
         document: the one document that is asked, if it is one.
         filters: which documents to look in.
         documents: those documents; ``None`` for all.
+        share: of the best probability, that a passage of the one document must have.
     """
 
     arm: int
@@ -49,6 +51,7 @@ class Limits:
     document: int | None = None
     filters: Filters = NO_FILTERS
     documents: tuple[int, ...] | None = None
+    share: float = ASK_SHARE
 
 
 @dataclass(slots=True)

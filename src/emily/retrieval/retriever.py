@@ -105,6 +105,7 @@ class Retriever:
         *,
         budget: int | None = None,
         operators: bool = True,
+        told: Sequence[str] = (),
     ) -> Answer:
         """Search the whole archive, or the part of it that the filters leave.
 
@@ -117,6 +118,7 @@ class Retriever:
             budget: most tokens of all passages; first each document's best passage in order,
                 then the next ones. The preset's by default.
             operators: whether "phrases" and -words mean something, or all is words.
+            told: sentences that the answer is to begin with.
 
         Raises:
             InputError: a question is empty, there are none or too many, the limit, threshold or
@@ -144,7 +146,7 @@ class Retriever:
             threshold=threshold,
             filters=filters,
         )
-        return await self._answer(_listed(text), chosen, limits, operators=operators)
+        return await self._answer(_listed(text), chosen, limits, operators=operators, told=told)
 
     async def ask(self, document: int, text: str, limit: int | None = None) -> Answer:
         """Put a question to one document; the same stages inside it, a relative threshold.
@@ -160,20 +162,38 @@ class Retriever:
         chosen = preset_of(self._settings)
         size = self._settings.ask_pool_size
         limits = Limits(
-            size, size, _limit(limit, chosen), limit, document=document, documents=(document,)
+            size,
+            size,
+            _limit(limit, chosen),
+            limit,
+            document=document,
+            documents=(document,),
+            share=self._settings.ask_threshold_share,
         )
         return await self._answer(_listed(text), chosen, limits)
 
     async def _answer(
-        self, texts: Sequence[str], preset: Preset, limits: Limits, *, operators: bool = True
+        self,
+        texts: Sequence[str],
+        preset: Preset,
+        limits: Limits,
+        *,
+        operators: bool = True,
+        told: Sequence[str] = (),
     ) -> Answer:
         async with self._database.session():
-            return await self._answered(texts, preset, limits, operators=operators)
+            return await self._answered(texts, preset, limits, [*told], operators=operators)
 
     async def _answered(
-        self, texts: Sequence[str], preset: Preset, limits: Limits, *, operators: bool
+        self,
+        texts: Sequence[str],
+        preset: Preset,
+        limits: Limits,
+        notices: list[str],
+        *,
+        operators: bool,
     ) -> Answer:
-        trace, notices = Trace(), list[str]()
+        trace = Trace()
         with trace.stage("preset") as record:
             record |= preset.as_json()
         documents, revision = await self._readiness.of_index(trace, notices)

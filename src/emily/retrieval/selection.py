@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from emily.retrieval.candidate import Candidate
 
-__all__ = ["above_threshold", "best", "documents_first", "relative_threshold"]
+__all__ = ["ASK_SHARE", "above_threshold", "best", "documents_first", "relative_threshold"]
 
 ASK_FLOOR, ASK_SHARE = 0.05, 0.30
 
@@ -21,15 +21,15 @@ def above_threshold(candidates: Sequence[Candidate], threshold: float) -> list[C
     ]
 
 
-def relative_threshold(candidates: Sequence[Candidate]) -> float:
-    """The bar inside one document: 30 % of the best probability, 5 % at least.
+def relative_threshold(candidates: Sequence[Candidate], share: float = ASK_SHARE) -> float:
+    """The bar inside one document: a share of the best probability (30 %), 5 % at least.
 
     The owner has named the document, so the question is only which of its passages are best.
     Where a cross-encoder looked at some, the best of those counts.
     """
     looked_at = [item for item in candidates if item.reranked] or candidates
     best = max((item.probability or 0.0 for item in looked_at), default=0.0)
-    return max(ASK_FLOOR, ASK_SHARE * best)
+    return max(ASK_FLOOR, share * best)
 
 
 def best(candidates: Sequence[Candidate], limit: int) -> list[Candidate]:

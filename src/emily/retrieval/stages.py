@@ -371,7 +371,7 @@ async def threshold_stage(inquiry: Inquiry, ranked: Sequence[Candidate]) -> list
         asked = inquiry.limits.threshold
         inquiry.bar = inquiry.preset.threshold if asked is None else asked
         if inquiry.inside:
-            inquiry.bar = relative_threshold(ranked)
+            inquiry.bar = relative_threshold(ranked, inquiry.limits.share)
         passed = above_threshold(ranked, inquiry.bar)
         record |= {"threshold": inquiry.bar, "passed": [item.chunk for item in passed]}
     return passed

@@ -34,6 +34,7 @@ class Terminal:
             stop_server=lambda _: self.server_runs,
             interactive=lambda: self.answers is not None,
             read_file=self.brain.inspect,
+            open_registry=self.brain.open_registry,
         )
         return CliRunner().invoke(app, arguments, input=self.answers, obj=session)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -34,6 +35,7 @@ from emily.reading.pages import Attachment, Correspondent, Facts, Page, Reading
 from emily.retrieval.answer import Answer, DocumentRef, Passage, Result
 from emily.settings_file import WrittenSettings
 from emily.store.alerts import Alert
+from emily.store.registry import SettingRegistry
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -250,6 +252,23 @@ class FakeAlerts:
         return True
 
 
+class FakeRows:
+    """The table of settings, as a dictionary of JSON texts."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+
+    async def fetch(self, name: str) -> list[dict[str, Any]]:
+        assert name == "setting_rows"
+        return [{"name": key, "value": json.loads(text)} for key, text in self.kept.items()]
+
+    async def execute(self, name: str, parameters: dict[str, Any]) -> int:
+        if name == "set_setting":
+            self.kept[parameters["name"]] = parameters["value"]
+            return 1
+        return int(self.kept.pop(parameters["name"], None) is not None)
+
+
 class FakeQueries:
     """A log of one question."""
 
@@ -296,6 +315,7 @@ class FakeBrain:
     """
 
     def __init__(self) -> None:
+        self.rows = FakeRows()
         self.documents = {LEASE.id: LEASE, RECIPE.id: RECIPE}
         self.answer = ANSWER
         self.checks: Sequence[Check] = CHECKS
@@ -320,6 +340,10 @@ class FakeBrain:
         if self.fails_to_open is not None:
             raise self.fails_to_open
         yield self
+
+    @asynccontextmanager
+    async def open_registry(self, settings: Settings) -> AsyncIterator[SettingRegistry]:
+        yield SettingRegistry(self.rows, settings)  # type: ignore[arg-type]
 
     async def diagnose(self, settings: Settings, error: StoreError) -> list[Check]:
         return [Check("database", False, str(error)), Check("disk", True, "enough")]

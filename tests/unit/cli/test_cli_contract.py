@@ -452,6 +452,7 @@ def test_settings(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
         "stale": None,
         "source": "environment",
         "description": "Least probability that a passage must have to be shown.",
+        "file_only": None,
     }
 
 

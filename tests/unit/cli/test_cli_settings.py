@@ -53,11 +53,11 @@ def test_bounds_and_what_gets_stale() -> None:
 
 
 def test_a_password_is_not_shown(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EMILY_DATABASE_URL", "postgresql://ada:secret@db.example/emily")
+    monkeypatch.setenv("EMILY_DATABASE_URL", "postgresql://ada:hunter2@db.example/emily")
     for arguments in (("settings",), ("settings", "--json")):
         shown = terminal.run(*arguments).stdout
         assert "db.example" in shown
-        assert "secret" not in shown
+        assert "hunter2" not in shown
 
 
 def test_what_people_read(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,7 +171,15 @@ def ocr_page(number: int, render: Callable[[], Image.Image], source: Source) -> 
     except BROKEN as error:
         warning = f"Page {number} is not read: its picture is broken ({_words(error)})."
         return Page(number, "", "unread", warning=warning)
+    if source.ocr is not None and len(source.scanned) >= source.slow.scanned and has_ink(image):
+        warning = (
+            f"Page {number} is not read: it is scanned, and OCR has read {source.slow.scanned:,} "
+            "pages of this file (setting scanned_pages)."
+        )
+        return Page(number, "", "unread", warning=warning)
     found = recognised(image, source)
+    if found.route != "blank":
+        source.scanned.append(number)
     if found.problem is not None:
         what = f"Page {number} is not read" if found.route == "unread" else f"Page {number}"
         warning = f"{what}: {found.problem}."

@@ -29,11 +29,12 @@ class Sight:
 
     Args:
         see: a picture as PNG in, what the model reads out; raises ``ReadingError``.
+        calls: most calls for the document.
     """
 
-    def __init__(self, see: Callable[[bytes], str]) -> None:
+    def __init__(self, see: Callable[[bytes], str], calls: int = MOST_CALLS) -> None:
         self._see = see
-        self._left = MOST_CALLS
+        self._calls = self._left = calls
 
     def read(self, image: Image) -> str:
         """What the model reads in a picture (mode RGB).
@@ -44,7 +45,8 @@ class Sight:
         """
         if self._left == 0:
             raise SightUsedUp(
-                f"the {MOST_CALLS} calls of the vision model for one document are used up"
+                f"the {self._calls} calls of the vision model for one document are used up "
+                "(setting vision_calls)"
             )
         self._left -= 1
         small = image.copy()

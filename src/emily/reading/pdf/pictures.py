@@ -16,7 +16,6 @@ from emily.reading.layout import TextLine
 from emily.reading.ocr.image import BROKEN
 from emily.reading.pdf.rules import Placed
 from emily.reading.pdf.text import function
-from emily.reading.pictures import LEAST_SIDE
 
 if TYPE_CHECKING:
     from emily.reading.source import Source
@@ -88,7 +87,9 @@ class PagePictures:
         """
         seen: set[tuple[int, ...]] = set()
         for picture in pictures[:_MOST_A_PAGE]:
-            if not _readable(picture) or _is_background(picture, lines, size):
+            if not _readable(picture, self._source.slow.side) or _is_background(
+                picture, lines, size
+            ):
                 continue
             place = tuple(map(round, (picture.left, picture.base, picture.right, picture.top)))
             if place in seen:
@@ -120,7 +121,7 @@ class PagePictures:
         image = pypdfium2.PdfImage(item, page=page, pdf=self._document)
         bitmap = image.get_bitmap(render=True, scale_to_original=True)
         found = _on_white(bitmap.to_pil())  # of its own memory, which goes with ``bitmap``
-        if min(found.size) < LEAST_SIDE:
+        if min(found.size) < self._source.slow.side:
             return None
         file = io.BytesIO()
         found.save(file, "PNG", compress_level=1)
@@ -146,14 +147,14 @@ def _is_background(picture: Placed, lines: Sequence[TextLine], size: tuple[float
     return 2 * over > everything
 
 
-def _readable(picture: Placed) -> bool:
+def _readable(picture: Placed, side: int) -> bool:
     width, height = picture.right - picture.left, picture.top - picture.base
     if min(width, height) < _LEAST_POINTS or max(width, height) > _MOST_SHAPE * min(width, height):
         return False
     across, down = ctypes.c_uint(0), ctypes.c_uint(0)
     if not _pixels(picture.handle, ctypes.addressof(across), ctypes.addressof(down)):
         return False
-    return min(across.value, down.value) >= LEAST_SIDE and across.value * down.value < _MOST_PIXELS
+    return min(across.value, down.value) >= side and across.value * down.value < _MOST_PIXELS
 
 
 def _stored(handle: int) -> bytes:
