@@ -234,3 +234,40 @@ SET answered = excluded.answered, coverage = excluded.coverage,
 
 -- name: precedents
 SELECT p.question, p.answered, p.coverage, p.similarity FROM precedent p ORDER BY p.question;
+
+-- A document of the archive that lies in a folder which became a vault.
+-- name: adopt_document
+UPDATE document SET vault_id = %(vault_id)s::integer WHERE id = %(document_id)s::bigint;
+
+-- name: vault_file_rows
+SELECT f.id, f.path, f.document_id FROM vault_file f
+WHERE f.vault_id = %(vault_id)s::integer
+  AND (f.id = ANY(%(ids)s::bigint[]) OR f.path = ANY(%(paths)s::text[]));
+
+-- name: forget_pictures_of_vault
+WITH gone AS (
+    DELETE FROM document_picture g USING document d
+    WHERE d.id = g.document_id AND d.vault_id = %(vault_id)s::integer RETURNING g.sha256
+)
+DELETE FROM picture p USING (SELECT DISTINCT sha256 FROM gone) AS g
+WHERE p.sha256 = g.sha256
+  AND NOT EXISTS (SELECT FROM document_picture o JOIN document d ON d.id = o.document_id
+                  WHERE o.sha256 = p.sha256 AND d.vault_id IS DISTINCT FROM %(vault_id)s::integer);
+
+-- Places at which there is no file any longer.
+-- name: forget_places
+DELETE FROM source s
+WHERE md5(s.path) IN (SELECT md5(q.path) FROM unnest(%(paths)s::text[]) AS q (path));
+
+-- Places inside of a folder that is a vault no longer.
+-- name: forget_places_inside
+DELETE FROM source WHERE starts_with(path, %(inside)s::text) AND parent_id IS NULL;
+
+-- Files whose documents are of another model or other settings are to be cut and embedded anew.
+-- name: outdate_vault_files
+UPDATE vault_file f SET version = 0 FROM document d
+WHERE d.id = f.document_id AND d.vault_id = f.vault_id
+  AND (d.fingerprint <> %(fingerprint)s::text
+       OR d.model_id NOT IN (SELECT m.id FROM model m
+                             WHERE m.name = %(model)s::text AND m.profile = %(profile)s::text
+                               AND m.dimension = %(dimension)s::integer));
