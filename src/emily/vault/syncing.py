@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from emily.reading.pages import Reading
     from emily.reading.reader import Reader
 
-__all__ = ["Attachments", "VaultSync"]
+__all__ = ["Attachments", "VaultSync", "certain"]
 
 _BATCH_FILES = 64
 _BATCH_BYTES = 2_000_000
@@ -96,7 +96,7 @@ class VaultSync:
         self.id = int(str(vault["id"]))
         self.name = str(vault["name"])
         self.folder = str(vault["path"])
-        self._device = str(vault["device"])
+        self.device = str(vault["device"])
         self._known: dict[str, KnownFile] = {}
         self._revision = -1
         self._names = Names(database, self.id)
@@ -128,7 +128,7 @@ class VaultSync:
             )
             for file in found.files
         }
-        if self._known and not files and device != self._device:
+        if self._known and not files and device != self.device:
             return self._unreachable("it is empty and on another disk than before")
         changes = _spared(compare(self._known, files), found)
         outdated = self._outdated(files) if whole else ()
@@ -309,11 +309,11 @@ class VaultSync:
             return Draft(path, _unsure(state), b"", before, problems=(reason(error),))
         try:
             draft = await asyncio.to_thread(
-                draft_note, path, data, _certain(state), before, self._embedder
+                draft_note, path, data, certain(state), before, self._embedder
             )
         except ModelUnavailable:
             words = WordsOnly(self._embedder.identity, self._embedder.words_identity)
-            draft = await asyncio.to_thread(draft_note, path, data, _certain(state), before, words)
+            draft = await asyncio.to_thread(draft_note, path, data, certain(state), before, words)
         if (
             before is not None
             and before.path == path
@@ -364,9 +364,9 @@ class VaultSync:
         if moved is not None and moved.sha256 == digest:
             return await self._renamed(path, state, moved)
         if before is not None and before.sha256 == digest and before.path == path:
-            outcome.seen.append((before, _certain(state)))
+            outcome.seen.append((before, certain(state)))
             return None
-        draft = Draft(path, _certain(state), digest, before)
+        draft = Draft(path, certain(state), digest, before)
         rows = await self._database.fetch("archived_with_bytes", {"digests": [digest]})
         if rows:
             return replace(draft, archived=rows[0]["id"])
@@ -424,7 +424,7 @@ class VaultSync:
         return replace(draft, chunks=chunks, digests=digests)
 
 
-def _certain(state: FileState) -> FileState:
+def certain(state: FileState) -> FileState:
     """The state with a date that tells; 0 where the file may change again under the same date."""
     coarse = state.modified_ns % 1_000_000_000 == 0
     age = time.time_ns() - state.modified_ns

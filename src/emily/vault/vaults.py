@@ -340,6 +340,7 @@ class Vaults:
                     self._attachments,
                     known,
                 )
+            sync.device = str(known["device"])
             now = await self._database.fetch_one("revision_number")
             assert now is not None
             return await sync.run(now["number"], whole=whole, tell=tell)
