@@ -82,6 +82,11 @@ _TOKEN = re.compile(
     rf"|(?<![^\W_])[A-Za-z](?:\+\+|\#)(?![^\W_])"  # C#, C++
     rf"|{_ALNUM}++(?:(?:[-_/.@:+&'’·‐‑]|(?<=\d),(?=\d)){_ALNUM}++)*+"
 )
+# The same for a text of ASCII, where it takes a third of the time.
+_ASCII_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9])[A-Za-z](?:\+\+|\#)(?![A-Za-z0-9])"
+    r"|[A-Za-z0-9]++(?:(?:[-_/.@:+&']|(?<=[0-9]),(?=[0-9]))[A-Za-z0-9]++)*+"
+)
 _SEPARATOR = re.compile(r"[-_/.@:+&'’·,‐‑]")
 _WORD = re.compile(rf"(?<!{_ALNUM}){_ALNUM}{{3,64}}+(?!{_ALNUM})")
 _CAMEL = re.compile(r"[a-zß-ÿ][A-ZÀ-Þ]")
@@ -163,7 +168,7 @@ def analyse(text: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> list[T
         terms; none for a text of function words alone. A date whose day and month could be
         exchanged gives both dates.
     """
-    tokens = _TOKEN.findall(_compose(text))
+    tokens = _tokens(text)
     found: list[Term] = []
     new = tuple.__new__
     for position, token in enumerate(tokens):
@@ -179,27 +184,56 @@ def analyse(text: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> list[T
 
 
 def frequencies(text: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> dict[str, int]:
-    """How often each term of ``analyse`` stands in a text, in a third of its time.
+    """How often each term of ``analyse`` stands in a text, in a fraction of its time.
 
     Args:
         text: any string.
         languages: whose function words are dropped.
     """
-    tokens = _TOKEN.findall(_compose(text))
+    tokens = _tokens(text)
+    known = _known(languages)
     found: dict[str, int] = {}
-    special = False
+    special: set[str] = set()
     for token, times in Counter(tokens).items():
-        of = _remembered if len(token) <= 4 * LONGEST else _terms_of
-        terms, may_go_on = of(token, languages)
-        special = special or may_go_on
+        try:
+            terms, may_go_on = known[token]
+        except KeyError:
+            terms, may_go_on = _learn(known, token, languages)
+        if may_go_on:
+            special.add(token)
         for term in terms:
             found[term] = found.get(term, 0) + times
     if special:
         for position, token in enumerate(tokens):
-            if len(token) <= 4 * LONGEST and _remembered(token, languages)[1]:
+            if token in special:
                 for term in _across(tokens, position):
                     found[term] = found.get(term, 0) + 1
     return found
+
+
+_Terms = tuple[tuple[str, ...], bool]
+_MOST_KNOWN: Final = 200_000
+
+
+@lru_cache(maxsize=8)
+def _known(languages: tuple[str, ...]) -> dict[str, _Terms]:  # noqa: ARG001
+    """The terms of tokens that were met: a plain dictionary is twice as fast as a cache."""
+    return {}
+
+
+def _learn(known: dict[str, _Terms], token: str, languages: tuple[str, ...]) -> _Terms:
+    terms = _terms_of(token, languages)
+    if len(token) <= 4 * LONGEST:
+        if len(known) >= _MOST_KNOWN:
+            known.clear()
+        known[token] = terms
+    return terms
+
+
+def _tokens(text: str) -> list[str]:
+    if text.isascii():
+        return _ASCII_TOKEN.findall(text)
+    return _TOKEN.findall(_compose(text))
 
 
 def _compose(text: str) -> str:

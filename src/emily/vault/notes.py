@@ -50,9 +50,7 @@ class Note:
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """The lines without their ends."""
-        ends = (*self.starts[1:], len(self.text))
-        pairs = zip(self.starts, ends, strict=True)
-        return tuple(_bare(self.text[start:end]) for start, end in pairs)
+        return tuple(_split(self.text)[: len(self.starts)])
 
     @cached_property
     def prose(self) -> str:
@@ -123,7 +121,7 @@ def read_note(path: str, data: bytes) -> Note:
     kind = kind_of(path)
     if kind != "markdown":
         return Note(path, kind, text, starts, problems=tuple(problems))
-    lines = _LINE_END.split(text)[: len(starts)]
+    lines = _split(text)[: len(starts)]
     front = front_matter(lines)
     blocks = outline(lines, front.lines)
     problems += front.problems
@@ -146,5 +144,5 @@ def _starts(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _bare(line: str) -> str:
-    return line.rstrip("\n").rstrip("\r") if line.endswith("\n") else line.removesuffix("\r")
+def _split(text: str) -> list[str]:
+    return _LINE_END.split(text) if "\r" in text else text.split("\n")

@@ -99,7 +99,12 @@ def outline(lines: Sequence[str], first: int = 0) -> Outline:
     """
     scanner = _Scanner(lines)
     for number in range(first, len(lines)):
-        scanner.feed(number)
+        line = lines[number]
+        # Most lines are plain: outside of all containers, and beginning with a letter.
+        if not line[:1].isalpha() or scanner.is_within or "%%" in line or number <= scanner.comment:
+            scanner.feed(number)
+        else:
+            scanner.go_on(line, number)
     scanner.end_paragraph()
     return Outline(tuple(scanner.headings), bytes(scanner.kinds), scanner.definitions)
 
@@ -124,11 +129,22 @@ class _Scanner:
         self.fence = ""  # the mark that opened it
         self.html: re.Pattern[str] | None = None
         self.in_html = False
-        self.comment_until = -1
+        self.comment = -1
+
+    @property
+    def is_within(self) -> bool:
+        """Whether something is open that a line of words might belong to or not."""
+        return bool(self.containers or self.fence or self.in_html)
+
+    def go_on(self, line: str, number: int) -> None:
+        """Begin a paragraph or go on with it."""
+        if not self.paragraph:
+            self.paragraph_start = number
+        self.paragraph.append(line)
 
     def feed(self, number: int) -> None:
         raw = self.lines[number]
-        if number <= self.comment_until:
+        if number <= self.comment:
             self.kinds[number] = COMMENT
             return
         line = raw.expandtabs(4) if "\t" in raw else raw
@@ -317,7 +333,7 @@ class _Scanner:
             return
         for later in range(number + 1, len(self.lines)):
             if self.lines[later].count("%%") % 2:
-                self.comment_until = later
+                self.comment = later
                 self.kinds[number] = COMMENT
                 self.end_paragraph()
                 return

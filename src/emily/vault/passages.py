@@ -50,7 +50,9 @@ class Passage:
 
 
 def passages(note: Note) -> tuple[Passage, ...]:
-    """Cut a note; none for a file without a line."""
+    """Cut a note; a file without a line is one passage without text, so that its name is found."""
+    if not note.starts:
+        return (Passage(0, "text", (), 1, 1, 0, 0, ""),)
     cuts = _source_sections(note) if note.kind == "source" else _sections(note)
     found: list[Passage] = []
     for kind, trail, first, stop in cuts:
@@ -73,28 +75,22 @@ def _sections(note: Note) -> Iterator[_Section]:
     if begin:
         yield "front matter", (), 0, begin
     trail: list[tuple[int, str]] = []
+    bare = begin  # up to here the section holds headings and blanks only
     for heading in note.outline.headings:
+        while bare < heading.first and not note.lines[bare].strip():
+            bare += 1
         # A heading with nothing below it but a deeper one goes with what follows.
         parent = not trail or trail[-1][0] < heading.level
-        if heading.first > begin and not (parent and _is_bare(note, begin, heading.first)):
+        if heading.first > begin and not (parent and bare == heading.first):
             yield "text", tuple(text for _, text in trail if text), begin, heading.first
-            begin = heading.first
+            begin = bare = heading.first
+        if bare == heading.first:
+            bare = heading.last + 1
         while trail and trail[-1][0] >= heading.level:
             trail.pop()
         trail.append((heading.level, heading.text))
     if begin < count:
         yield "text", tuple(text for _, text in trail if text), begin, count
-
-
-def _is_bare(note: Note, first: int, stop: int) -> bool:
-    """Whether these lines hold headings and blanks only."""
-    taken = {
-        line
-        for heading in note.outline.headings
-        if first <= heading.first < stop
-        for line in range(heading.first, heading.last + 1)
-    }
-    return all(at in taken or not note.lines[at].strip() for at in range(first, stop))
 
 
 def _source_sections(note: Note) -> Iterator[_Section]:

@@ -7,14 +7,18 @@ them, so that the exact spelling ranks first; identifiers are kept whole and in 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-
 from emily.indexing.terms import DEFAULT_LANGUAGES, analyse, frequencies
 from emily.vault.notes import Note
 from emily.vault.passages import Passage
 
-__all__ = ["DEFAULT_LANGUAGES", "name_terms", "passage_terms", "query_terms", "text_terms"]
+__all__ = [
+    "DEFAULT_LANGUAGES",
+    "above_terms",
+    "name_terms",
+    "passage_terms",
+    "query_terms",
+    "text_terms",
+]
 
 
 def text_terms(text: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> dict[str, int]:
@@ -39,19 +43,21 @@ def passage_terms(
     note: Note, passage: Passage, languages: tuple[str, ...] = DEFAULT_LANGUAGES
 ) -> dict[str, int]:
     """The terms of a passage: those of its text, of the trail above it and of the note's name."""
-    found: Counter[str] = Counter(frequencies(passage.text, languages))
-    found.update(above_terms(note, passage, languages))
-    return dict(found)
+    found = frequencies(passage.text, languages)
+    for term, times in above_terms(note, passage, languages).items():
+        found[term] = found.get(term, 0) + times
+    return found
 
 
 def above_terms(
     note: Note, passage: Passage, languages: tuple[str, ...] = DEFAULT_LANGUAGES
-) -> Mapping[str, int]:
-    """What a passage takes from the trail and the name: headings that it does not hold itself."""
-    found: Counter[str] = Counter(name_terms(note, languages))
+) -> dict[str, int]:
+    """What a passage takes from the note's name and from headings that it does not hold itself."""
+    found = name_terms(note, languages)
     for heading in passage.trail:
-        if heading not in passage.text and heading != note.title:
-            found.update(frequencies(heading, languages))
+        if heading != note.title and heading not in passage.text:
+            for term, times in frequencies(heading, languages).items():
+                found[term] = found.get(term, 0) + times
     return found
 
 

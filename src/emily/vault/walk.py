@@ -19,7 +19,7 @@ from emily.reading.encodings import decode_text
 from emily.vault.files import Kind, kind_of
 from emily.vault.ignoring import Rule, is_ignored, read_rules
 
-__all__ = ["IGNORE_FILES", "LARGEST", "FileSeen", "LeftOut", "Walk", "read_bytes", "walk"]
+__all__ = ["IGNORE_FILES", "LARGEST", "FileSeen", "LeftOut", "Walk", "read_bytes", "reason", "walk"]
 
 IGNORE_FILES: Final = (".gitignore", ".emilyignore")
 LARGEST: Final = 64 * 1024 * 1024

@@ -116,14 +116,15 @@ class _Reader:
     def top(self, fields: dict[str, Value]) -> None:
         if self.broken is not None:
             raise _Invalid(*self.broken)
+        base = self.indent() if self.skip() else 0
         while self.skip():
             self.field_line = self.at
-            if self.indent():
+            if self.indent() != base:
                 raise _Invalid(self.at, "A field is indented that belongs to none above it.")
             if self.lines[self.at].startswith("%"):
                 raise _Invalid(self.at, "A directive of YAML is not read here.")
             before = self.at
-            pair = self.pair(0, 0)
+            pair = self.pair(base, 0)
             if pair is None:
                 raise _Invalid(before, "The line is not a field: it holds no ': '.")
             fields[pair[0]] = pair[1]
@@ -355,6 +356,8 @@ class _Reader:
                     if li.lstrip(" ").startswith("#"):
                         break
                     raise _Invalid(self.at, "A line of a block of text is indented too little.")
+            if first is None:
+                taken = [""] * len(taken)
         body = [line[indent:] for line in taken]
         return _block_text(body, folded=header[1] == ">", chomp=chomp)
 
@@ -449,7 +452,8 @@ class _Flow:
                 return found
             key = self.value()
             if not isinstance(key, str):
-                raise _Invalid(self.line, "The name of a field is a list.")
+                what = "A value that begins with '{' is a mapping, whose names cannot be lists; "
+                raise _Invalid(self.line, what + "text must stand in quotation marks.")
             self.blanks()
             value: Value = ""
             if self.text[self.at] == ":":

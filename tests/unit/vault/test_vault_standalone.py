@@ -11,8 +11,8 @@ import emily
 
 _SOURCE = Path(emily.__file__).parents[1]
 MODULES = (
-    "bm25", "declarations", "files", "front_matter", "ignoring", "inline", "links", "notes",
-    "outline", "passages", "resolving", "terms", "walk", "yaml_subset",
+    "bm25", "declarations", "files", "front_matter", "graph", "ignoring", "inline", "links",
+    "notes", "outline", "passages", "resolving", "terms", "walk", "yaml_subset",
 )  # fmt: skip
 _PROBE = """
 import sys
