@@ -137,6 +137,7 @@ class Brain:
             embedder.embed_words,
             reading_engine(settings),
             embedder.words_identity,
+            settings.versions_kept,
         )
         self._catalogue = Catalogue(database)
         self.alerts = Alerts(database)
@@ -296,6 +297,7 @@ class Brain:
     @cached_property
     def work(self) -> Work:
         """The queue of files and documents, and the worker that does what waits in it."""
+        from emily.analysis.phase import AnalysisPhase
         from emily.work import Work
 
         return Work(
@@ -303,6 +305,7 @@ class Brain:
             self.settings,
             self.alerts,
             lambda path: self._take_in([path], (), lambda _: None),
+            phases=(AnalysisPhase(self.analysis),),
             settled=self.pins.notices,
         )
 

@@ -13,6 +13,7 @@
     ├── StoreError              the database is missing, unreachable or not fit
     │   └── StoreUnavailable    the database cannot be reached now
     └── ModelError              a model cannot be used
+        ├── AnswerError         a chat model's answer is of no use
         ├── ModelUnavailable    a model cannot be loaded
         ├── ModelMismatch       the index was made by another model
         ├── QuestionTooLong     a question leaves a reranker no room for a passage
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 __all__ = [
     "AmbiguousDocument",
+    "AnswerError",
     "EmilyError",
     "EmptyDocument",
     "InputError",
@@ -95,6 +97,10 @@ class StoreUnavailable(StoreError):
 
 class ModelError(EmilyError):
     """A model cannot be used."""
+
+
+class AnswerError(ModelError):
+    """A chat model answered, and the answer is of no use: asking again would not help."""
 
 
 class ModelUnavailable(ModelError):

@@ -81,6 +81,8 @@ def make_vision(settings: Settings) -> VisionModel | None:
 
 def make_chat(settings: Settings) -> ChatModel | None:
     """The chat model, if there is one; its server is not asked yet."""
+    if settings.chat == "none":
+        return None
     from emily.models.chat import chat_model
 
     return chat_model(

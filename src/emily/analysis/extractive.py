@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from emily.analysis.grouping import grouped_text, regrouped
 from emily.analysis.sentences import Sentence
 
-__all__ = ["Extract", "extract"]
+__all__ = ["Extract", "extract", "is_whole"]
 
 _REPETITION = 0.6
 """What likeness to a chosen sentence costs, beside the likeness to the centre."""
@@ -118,30 +118,26 @@ def _start(sentence: Sentence) -> int:
     return sentence.start
 
 
-def _usable(
-    sentences: Sequence[Sentence], language: str | None, length: int
-) -> list[Sentence]:
+def _usable(sentences: Sequence[Sentence], language: str | None, length: int) -> list[Sentence]:
     """Those worth showing; of lines that stand on every page the first one.
 
     Each third of the document keeps its best ones, however poor: of a table its rows, of a text
     in another language that.
     """
     seen: set[str] = set()
-    once = []
+    once: list[list[Sentence]] = [[] for _ in range(_THIRDS)]
+    again: list[list[Sentence]] = [[] for _ in range(_THIRDS)]
     for sentence in sentences:
         key = re.sub(r"[\W\d_]+", " ", sentence.text.casefold()).strip() or sentence.text
-        if key not in seen:
-            seen.add(key)
-            once.append(sentence)
-    thirds: list[list[Sentence]] = [[] for _ in range(_THIRDS)]
-    for sentence in once:
-        thirds[_third(sentence, length)].append(sentence)
+        (again if key in seen else once)[_third(sentence, length)].append(sentence)
+        seen.add(key)
+    thirds = [own or repeated for own, repeated in zip(once, again, strict=True)]
     return [sentence for third in thirds for sentence in _best_kind(third, language)]
 
 
 def _best_kind(sentences: Sequence[Sentence], language: str | None) -> list[Sentence]:
     """Whole sentences in the document's language; else whole ones; else whatever there is."""
-    whole = [item for item in sentences if _is_whole(item)]
+    whole = [item for item in sentences if is_whole(item)]
     own = [item for item in whole if language is None or item.language in (language, None)]
     if own:
         return own
@@ -149,7 +145,8 @@ def _best_kind(sentences: Sequence[Sentence], language: str | None) -> list[Sent
     return whole or spoken or list(sentences)
 
 
-def _is_whole(sentence: Sentence) -> bool:
+def is_whole(sentence: Sentence) -> bool:
+    """Whether it is a sentence of prose from beginning to end: no row, heading or fragment."""
     letters = len(_LETTER.findall(sentence.text))
     return (
         _FEWEST_WORDS <= sentence.words <= 2 * _MOST_WORDS

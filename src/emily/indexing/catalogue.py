@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from emily.errors import AmbiguousDocument, UnknownDocument
 from emily.indexing.files import storable
+from emily.places import absolute
 from emily.reading.pages import Correspondent
 from emily.store import Database
 
@@ -40,6 +39,7 @@ class DocumentInfo:
         date_source: where that was found: ``header``, ``metadata``, ``name`` or ``text``.
         correspondents: who it is from and to.
         parent: id of the document that it lies inside of, ``None`` for a file of its own.
+        categories: of the owner's list, once analysed.
     """
 
     id: int
@@ -60,6 +60,7 @@ class DocumentInfo:
     date_source: str | None = None
     correspondents: tuple[Correspondent, ...] = ()
     parent: int | None = None
+    categories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +135,19 @@ class Catalogue:
         given = str(document)
         digits = given.strip()
         number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
-        # Left as it stands if it begins with ~ and no user of that name.
-        path = str(Path(os.path.expanduser(given)).absolute()) if given else ""  # noqa: PTH111
+        path = absolute(given) if given else ""
         # As names and paths were stored, whatever bytes the file system gave them.
         rows = await self._database.fetch(
             "documents_of", {"id": number, "name": storable(given), "path": storable(path)}
         )
         exact = [row for row in rows if row["id"] == number] or rows
+        there = [row for row in exact if row["trashed_at"] is None]
+        if exact and not there:
+            raise UnknownDocument(
+                f"The document {given!r} is in the trash. Bring it back with: "
+                f"emily trash restore {exact[0]['id']}"
+            )
+        exact = there
         if not exact:
             raise UnknownDocument(
                 f"There is no document {given!r}. A document goes by its id, its exact name or "
@@ -199,4 +206,5 @@ def _info(row: dict[str, Any]) -> DocumentInfo:
         date_source=row["date_source"],
         correspondents=tuple(Correspondent(*person) for person in row["correspondents"]),
         parent=row["parent"],
+        categories=tuple(row["categories"] or ()),
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "ChatAnswer",
+    "ChatModel",
     "Embedder",
     "Judgement",
     "Matrix",
@@ -163,6 +165,73 @@ class Reranker(Protocol):
 
     def close(self) -> None:
         """Give back the memory; it may be asked again."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChatAnswer:
+    """What a chat model answered.
+
+    Attributes:
+        text: its answer, without what it thought aloud.
+        whole: whether it came to an end by itself; ``False`` where its cap cut it off.
+        prompt_tokens: how many it read, by its server; ``None`` where that does not say.
+        answer_tokens: how many it wrote, likewise.
+    """
+
+    text: str
+    whole: bool
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """Writes text as it is told: summaries, descriptions."""
+
+    @property
+    def name(self) -> str:
+        """The model and where it runs, as messages show it."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model alone, as a fingerprint keeps it."""
+        ...
+
+    @property
+    def context(self) -> int:
+        """Tokens that prompt and answer may have together."""
+        ...
+
+    async def chat(
+        self, system: str, prompt: str, *, tokens: int, schema: Mapping[str, Any] | None = None
+    ) -> ChatAnswer:
+        """Answer one prompt.
+
+        Args:
+            system: the instructions, first and the same in every call to the byte, so that the
+                server need not read them anew.
+            prompt: what is asked; text of documents in it stands inside the wrapper.
+            tokens: longest answer.
+            schema: JSON schema that the answer is to follow. Servers are known to ignore it:
+                the caller checks.
+
+        Raises:
+            ModelUnavailable: the server cannot be reached, went away, refuses, or does not have
+                the model.
+            AnswerError: the answer is of no use: it repeats itself or does not end, is empty,
+                cannot be understood, or the server read only a part of the prompt.
+            ModelError: it took too long.
+        """
+        ...
+
+    async def describe(self) -> str:
+        """What the server says of itself and of the model.
+
+        Raises:
+            ModelUnavailable: it cannot be reached, or does not have the model.
+        """
         ...
 
 

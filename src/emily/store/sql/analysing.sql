@@ -3,7 +3,7 @@
 -- What a document is analysed from.
 -- name: analysis_source
 SELECT d.id, d.name, d.kind, d.title, d.text, d.text_sha256, d.language, d.author, d.dated,
-       d.correspondents, m.name AS model, m.dimension
+       d.date_source, d.correspondents, m.name AS model, m.dimension
 FROM document d JOIN model m ON m.id = d.model_id
 WHERE d.id = %(document_id)s::bigint;
 
@@ -33,10 +33,11 @@ WHERE d.id = %(document_id)s::bigint;
 
 -- Documents whose analysis is missing, of an old text, of other settings, or not whole.
 -- name: documents_to_analyse
-SELECT d.id, d.name
+SELECT d.id AS document, d.name, d.text_sha256
 FROM document d
 LEFT JOIN analysis a ON a.document_id = d.id AND a.text_sha256 = d.text_sha256
-WHERE a.document_id IS NULL OR a.fingerprint <> %(fingerprint)s::text OR a.failure IS NOT NULL
+WHERE d.note_of IS NULL AND d.trashed_at IS NULL
+  AND (a.document_id IS NULL OR a.fingerprint <> %(fingerprint)s::text OR a.failure IS NOT NULL)
 ORDER BY d.id;
 
 -- name: analysis_counts
@@ -46,7 +47,8 @@ SELECT count(*) AS documents,
        count(*) FILTER (WHERE f.document_id IS NOT NULL) AS failed
 FROM document d
 LEFT JOIN analysis a ON a.document_id = d.id AND a.text_sha256 = d.text_sha256
-LEFT JOIN analysis_failure f ON f.document_id = d.id;
+LEFT JOIN analysis_failure f ON f.document_id = d.id
+WHERE d.note_of IS NULL AND d.trashed_at IS NULL;
 
 -- Nothing is written where the text has changed meanwhile.
 -- name: write_analysis
