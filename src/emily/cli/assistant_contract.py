@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from emily.cli.contract import Output
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EgressOutput",
+    "McpInstallOutput",
+    "McpOutput",
+    "McpTokenOutput",
     "PrivateOutput",
     "egress_output",
     "private_output",
@@ -89,6 +92,37 @@ class PrivateOutput(Output):
     places: Annotated[list[PrivatePlacePart], "All that is marked now, by path."]
     documents: Annotated[list[int], "Ids of all documents that are private by them."]
     still_by: Annotated[list[str], "Places that keep private what was unmarked."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpOutput(Output):
+    """`emily mcp`."""
+
+    command: Annotated[str, "What a client starts, to speak over stdin and stdout."]
+    args: Annotated[list[str], "With these arguments."]
+    url: Annotated[str, "Where `emily mcp --http` listens."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpTokenOutput(Output):
+    """`emily mcp token`."""
+
+    client: Annotated[str, "The client."]
+    token: Annotated[str | None, "Its token; `null` with `--list` and `--revoke`."]
+    clients: Annotated[list[str], "Every client that has one."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpInstallOutput(Output):
+    """`emily mcp install`."""
+
+    client: Annotated[str, "The client."]
+    path: Annotated[str, "Its file of settings."]
+    key: Annotated[str, "Under which it keeps servers."]
+    before: Annotated[Any, "Emily's entry as it was; `null` if there was none."]
+    after: Annotated[Any, "As it is now; `null` if there is none."]
+    changed: Annotated[bool, "Whether the file was written."]
+    backup: Annotated[str | None, "Copy of the file as it was; `null` if there was none."]
 
 
 def egress_output(

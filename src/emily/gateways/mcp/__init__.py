@@ -1,0 +1,1 @@
+"""The MCP server: the assistant's tools for any client, over stdio or HTTP."""

@@ -1,0 +1,100 @@
+"""The server over streamable HTTP, to stand alone or inside of another application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.transport_security import TransportSecuritySettings
+
+from emily.gateways.guard import Application, Guard, Receive, Scope, Send
+from emily.gateways.mcp.callers import HttpCallers
+from emily.gateways.mcp.server import make_server
+from emily.gateways.tokens import Tokens
+
+if TYPE_CHECKING:
+    from emily.gateways.mcp.waking import Waking
+    from emily.settings import Settings
+
+__all__ = ["PATH", "McpOverHttp", "serve_http"]
+
+PATH = "/mcp"
+
+
+class McpOverHttp:
+    """The ASGI application of the MCP server.
+
+    Mount ``app`` where you like and keep ``running`` entered while it serves::
+
+        mcp = McpOverHttp(awake(brain), settings)
+        async with mcp.running():
+            ...  # serve mcp.app
+
+    Attributes:
+        app: the guarded application; it answers at ``/mcp``.
+    """
+
+    def __init__(self, waking: Waking, settings: Settings, hosts: Iterable[str] = ()) -> None:
+        """Make the application.
+
+        Args:
+            waking: the brain.
+            settings: of the home folder, where the tokens are.
+            hosts: names of this machine beside those of loopback.
+        """
+        self._waking = waking
+        server = make_server(waking, HttpCallers(), settings)
+        # The guard has looked at Host and Origin, on every path.
+        off = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        inner = server.streamable_http_app(streamable_http_path=PATH, transport_security=off)
+        self._sessions = server.session_manager
+        self.app: Application = Guard(_known(inner), Tokens(settings.home), hosts)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Keep sessions, and the brain awake."""
+        async with self._waking.running(), self._sessions.run():
+            yield
+
+
+def _known(app: Application) -> Application:
+    """Tell the protocol's own sessions who opened them: no other client may use one."""
+
+    async def known(scope: Scope, receive: Receive, send: Send) -> None:
+        client = str(scope["emily.client"])
+        token = AccessToken(token="", client_id=client, scopes=[])
+        await app({**scope, "user": AuthenticatedUser(token)}, receive, send)
+
+    return known
+
+
+async def serve_http(
+    waking: Waking, settings: Settings, host: str, port: int, hosts: Iterable[str] = ()
+) -> None:
+    """Serve until the process is told to end.
+
+    Args:
+        waking: the brain.
+        settings: of the home folder.
+        host: address to listen on.
+        port: to listen on.
+        hosts: names of this machine beside those of loopback.
+    """
+    import uvicorn
+
+    mcp = McpOverHttp(waking, settings, hosts)
+    config = uvicorn.Config(
+        mcp.app,
+        host=host,
+        port=port,
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=3,
+    )
+    async with mcp.running():
+        await uvicorn.Server(config).serve()
