@@ -340,6 +340,27 @@ class Settings(BaseSettings):
     lexical_score: LexicalScore = _setting(
         "bm25", "Score of the lexical arm: bm25, or lexemes (count of distinct terms matched)."
     )
+    bm25_k1: float = _setting(
+        1.2,
+        "How much a repeated term counts in BM25, per passage and per document.",
+        ge=0.0,
+        le=10.0,
+    )
+    bm25_b: float = _setting(
+        0.75, "How much length is held against a passage or document in BM25.", ge=0.0, le=1.0
+    )
+    link_restart: float = _setting(
+        0.5,
+        "Links between notes: how readily the walk along them goes back to a match at each step.",
+        ge=0.05,
+        le=0.95,
+    )
+    link_damping: float = _setting(
+        0.5, "How much notes with many links are held back, 0 (not at all) to 1.", ge=0.0, le=1.0
+    )
+    link_places: int = _setting(
+        3, "Most notes that a search shows for their links alone; 0: none.", ge=0, le=20
+    )
     neighbours: bool = _setting(
         True, "Search each word of a query also as its neighbours in the other languages."
     )

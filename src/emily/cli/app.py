@@ -18,10 +18,13 @@ from emily.cli import (
     gateways,
     health,
     inspecting,
+    keeping,
     models,
     noticing,
     privacy,
     searching,
+    serving,
+    watching,
     why,
     working,
 )
@@ -52,6 +55,11 @@ app.command("list")(documents.list_documents)
 app.command("show")(documents.show)
 app.command("remove")(documents.remove)
 app.command("reindex")(documents.reindex)
+app.command("note")(keeping.note)
+app.command("rename")(keeping.rename)
+app.command("replace")(keeping.replace)
+app.command("versions")(keeping.versions)
+app.add_typer(keeping.trash, name="trash")
 app.command("get")(analysing.get)
 app.command("summary")(analysing.summary)
 app.command("analyse")(analysing.analyse)
@@ -65,6 +73,8 @@ app.command("egress")(privacy.egress)
 app.command("private")(privacy.private)
 app.command("status")(health.status)
 app.command("doctor")(health.doctor)
+app.command("serve")(serving.serve)
+app.command("watch")(watching.watch)
 app.command("worker")(working.worker)
 app.command("jobs")(working.jobs)
 app.command("retry")(working.retry)
