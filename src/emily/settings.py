@@ -271,7 +271,7 @@ class Settings(BaseSettings):
         le=400,
     )
     category_bar: float = _setting(
-        0.5,
+        0.3,
         "Least probability of a category that is chosen by likeness.",
         stale="categories",
         ge=0.0,

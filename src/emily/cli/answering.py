@@ -53,7 +53,8 @@ def print_answer(
         for line in _heading(rank, result):
             console.print(line)
         for passage in result.passages:
-            for line in _passage(passage, finder, console, full=full):
+            path = None if result.document.vault is None else result.document.path
+            for line in _passage(passage, finder, console, full=full, path=path):
                 console.print(line)
         console.print()
     notices = answer.notices
@@ -92,10 +93,17 @@ def _heading(rank: int, result: Result) -> Iterator[Text]:
     yield Text(f"   {one_line(document.path)}", "dim")
     if document.description:
         yield Text(f"   {one_line(document.description)}")
+    if result.via is not None:
+        yield Text(f"   {one_line(result.via.text)}", "magenta")
 
 
 def _passage(
-    passage: Passage, finder: WordFinder, console: Console, *, full: bool
+    passage: Passage,
+    finder: WordFinder,
+    console: Console,
+    *,
+    full: bool,
+    path: str | None = None,
 ) -> Iterator[Text]:
     text = harmless(passage.text.strip("\n"))
     for start, end in finder.spans(text.plain):
@@ -104,7 +112,7 @@ def _passage(
     first, last = 0, len(lines)
     if not full and len(lines) > _EXCERPT_LINES + _NOT_WORTH_CUTTING:
         first, last = _window(passage, lines, finder, console)
-    citation = Text(f"   {_citation(passage)}", "cyan")
+    citation = Text(f"   {_citation(passage, path)}", "cyan")
     if last - first < len(lines):
         citation.append(f" ({last - first} of {len(lines)} lines; --full shows all)", "dim")
     yield citation
@@ -143,14 +151,14 @@ def _focused_line(passage: Passage, console: Console) -> int | None:
     return len(wrapped(harmless(before), console)) - 1 if before else 0
 
 
-def _citation(passage: Passage) -> str:
+def _citation(passage: Passage, path: str | None = None) -> str:
     parts = [cited(passage)]
+    if path is not None and passage.focus_line is not None:
+        parts.insert(0, f"{one_line(path)}:{passage.focus_line}")
     if passage.focus_page is not None and passage.pages != (passage.focus_page,) * 2:
         parts.append(f"nearest on page {passage.focus_page}")
     if (probability := percent(passage.score)) is not None:
         parts.append(probability)
-    if passage.source == "note":
-        parts.append("note of the owner")
     if passage.route in _ROUTES:
         parts.append(_ROUTES[passage.route])
     return ", ".join(parts)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from emily.measure.explanation import Explanation
     from emily.measure.query_log import LoggedQuery
     from emily.reading.pages import Correspondent, Reading
-    from emily.retrieval.answer import Answer, Passage, Result
+    from emily.retrieval.answer import Answer, Passage, Result, Via
     from emily.store.alerts import Alert
 
 __all__ = [
@@ -89,6 +89,7 @@ class DocumentPart:
     path: Annotated[str, "Absolute path of the file."]
     kind: Annotated[str, "Format as decided by content: `pdf`, `docx`, `image` …"]
     description: Annotated[str | None, "One sentence about it, if there is one."]
+    vault: Annotated[str | None, "Name of the vault that it lies in, if it lies in one."] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +115,24 @@ class PassagePart:
         "Probability that it helps to answer, 0 to 1; `null` in an answer by words alone.",
     ]
     text: Annotated[str, "The text, exactly as it stands from `start` to `end`."]
+    citation: Annotated[
+        str | None,
+        "`path:line` of the sentence nearest to the question, for `emily vault open`; `null` where "
+        "lines mean nothing.",
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViaPart:
+    """The link by which a document came up that was not found itself."""
+
+    document: Annotated[int, "Id of the document at the other end."]
+    name: Annotated[str, "Its name."]
+    path: Annotated[str, "Its path."]
+    kind: Annotated[str, "`wiki`, `markdown`, `field` (of front matter) or `tag`."]
+    written: Annotated[str, "The link as it is written; of a tag its name."]
+    line: Annotated[int, "Its line, from 1, in the note in which it stands."]
+    forward: Annotated[bool, "Whether it stands in that other document; else this one links to it."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +142,9 @@ class ResultPart:
     document: Annotated[DocumentPart, "The document."]
     score: Annotated[float | None, "Score of its best passage."]
     passages: Annotated[list[PassagePart], "Its passages."]
+    via: Annotated[
+        ViaPart | None, "The link by which it came up, where its text is not why; else `null`."
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,6 +264,7 @@ class DocumentInfoPart(DocumentPart):
     ]
     correspondents: Annotated[list[CorrespondentPart], "Who it is from and to."]
     parent: Annotated[int | None, "Id of the document that it lies inside of, if any."]
+    categories: Annotated[list[str], "Of the owner's list, once it is analysed."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,6 +328,8 @@ class RemoveOutput(Output):
     """`emily remove`."""
 
     removed: Annotated[DocumentInfoPart, "What the document was."]
+    trashed: Annotated[bool, "Whether it lies in the trash; else it is forgotten."]
+    documents: Annotated[int, "Documents that went: it, and those inside of it alone."]
     notices: Annotated[list[str], "As in `emily add`."]
 
 
@@ -656,8 +681,13 @@ def inspect_output(path: Path, reading: Reading) -> InspectOutput:
 
 
 def remove_output(report: RemoveReport) -> RemoveOutput:
-    """What was forgotten."""
-    return RemoveOutput(removed=_info(report.document), notices=list(report.notices))
+    """What was removed."""
+    return RemoveOutput(
+        removed=_info(report.document),
+        trashed=report.trashed,
+        documents=report.documents,
+        notices=list(report.notices),
+    )
 
 
 def reindex_output(report: ReindexReport) -> ReindexOutput:
@@ -823,13 +853,27 @@ def _result(result: Result) -> ResultPart:
             path=document.path,
             kind=document.kind,
             description=document.description,
+            vault=document.vault,
         ),
         score=result.score,
-        passages=[_passage(passage) for passage in result.passages],
+        passages=[_passage(passage, document.path) for passage in result.passages],
+        via=None if result.via is None else _via(result.via),
     )
 
 
-def _passage(passage: Passage) -> PassagePart:
+def _via(via: Via) -> ViaPart:
+    return ViaPart(
+        document=via.document,
+        name=via.name,
+        path=via.path,
+        kind=via.kind,
+        written=via.written,
+        line=via.line,
+        forward=via.forward,
+    )
+
+
+def _passage(passage: Passage, path: str) -> PassagePart:
     return PassagePart(
         pages=passage.pages,
         lines=passage.lines,
@@ -839,6 +883,7 @@ def _passage(passage: Passage) -> PassagePart:
         source=passage.source,
         score=passage.score,
         text=passage.text,
+        citation=None if passage.focus_line is None else f"{path}:{passage.focus_line}",
     )
 
 
@@ -873,6 +918,7 @@ def _info(info: DocumentInfo) -> DocumentInfoPart:
         date_source=info.date_source,
         correspondents=_people(info.correspondents),
         parent=info.parent,
+        categories=list(info.categories),
     )
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Answer", "DocumentRef", "Passage", "Result"]
+__all__ = ["Answer", "DocumentRef", "Passage", "Result", "Via"]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentRef:
-    """A document as a result names it."""
+    """A document as a result names it; ``vault`` is the name of the vault that it lies in."""
 
     id: int
     name: str
     path: str
     kind: str
     description: str | None
+    vault: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,57 @@ class Passage:
     focus: tuple[int, int] | None = None
     focus_page: int | None = None
 
+    @property
+    def focus_line(self) -> int | None:
+        """Line of the sentence nearest to the question, 1-based, where lines mean anything."""
+        if self.lines is None:
+            return None
+        before = self.text[: max(0, (self.focus or (self.start, 0))[0] - self.start)]
+        return self.lines[0] + before.count("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Via:
+    """The link by which a document came up that no arm had found.
+
+    Attributes:
+        document: id of the document at the other end.
+        name: its name.
+        path: its path.
+        kind: ``wiki``, ``markdown``, ``field`` or ``tag``.
+        written: the link as it is written; of a tag its name.
+        line: of the link, 1-based, in the note in which it stands.
+        forward: whether it stands in that other document; else this one links to that.
+    """
+
+    document: int
+    name: str
+    path: str
+    kind: str
+    written: str
+    line: int
+    forward: bool
+
+    @property
+    def text(self) -> str:
+        """It in words: ``linked from ferry.md, line 3: [[bread]]``."""
+        if self.kind == "tag":
+            return f"shares the tag #{self.written} with {self.name}"
+        what = "linked from" if self.forward else "links to"
+        return f"{what} {self.name}, line {self.line}: [[{self.written}]]"
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A document with its passages, best first; its score is its best passage's."""
+    """A document with its passages, best first; its score is its best passage's.
+
+    ``via`` is the link by which it came up, where its own text is not why it is shown.
+    """
 
     document: DocumentRef
     score: float | None
     passages: tuple[Passage, ...]
+    via: Via | None = None
 
 
 @dataclass(frozen=True, slots=True)

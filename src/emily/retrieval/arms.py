@@ -57,15 +57,21 @@ async def vector_arm(
 
 
 async def archive_statistics(
-    database: Database, groups: Sequence[TermGroup], mirrored: Mirrored | None = None
+    database: Database,
+    groups: Sequence[TermGroup],
+    mirrored: Mirrored | None = None,
+    k1: float = K1,
+    b: float = B,
 ) -> Statistics:
-    """What BM25 has to know of the archive for these groups."""
+    """What BM25 has to know of the archive for these groups; ``mirrored`` is of the same k1, b."""
     if mirrored is not None:
         lists = await mirrored.postings.of(all_terms(groups), mirrored.table)
         return Statistics(
             chunks=len(mirrored.table),
             average_terms=mirrored.table.average,
             frequencies={term: len(found) for term, found in lists.items() if len(found)},
+            k1=k1,
+            b=b,
         )
     row = await database.fetch_one("chunk_statistics")
     assert row is not None
@@ -74,6 +80,8 @@ async def archive_statistics(
         chunks=row["chunks"],
         average_terms=row["average_terms"],
         frequencies={row["term"]: int(row["chunks"]) for row in rows},
+        k1=k1,
+        b=b,
     )
 
 
@@ -123,8 +131,8 @@ async def lexical_arm(
             {
                 **parameters,
                 "weights": weights,
-                "k1": K1,
-                "b": B,
+                "k1": statistics.k1,
+                "b": statistics.b,
                 "average": statistics.average_terms or 1.0,
             },
         )

@@ -52,11 +52,15 @@ class Statistics:
         chunks: number of chunks.
         average_terms: mean number of terms of a chunk.
         frequencies: number of chunks that hold a term; absent terms may be left out.
+        k1: how much a repeated term counts, 0 and more.
+        b: how much length is held against a chunk, 0 to 1.
     """
 
     chunks: int
     average_terms: float
     frequencies: Mapping[str, int]
+    k1: float = K1
+    b: float = B
 
 
 def inverse_frequency(chunks: int, holding: int) -> float:
@@ -74,8 +78,8 @@ def ceiling(groups: Sequence[TermGroup], statistics: Statistics) -> float:
     for group in groups:
         found = [statistics.frequencies.get(member.term, 0) for member in group.members]
         held = max(found, default=0)
-        total += group.members[0].weight * inverse_frequency(statistics.chunks, held) * (K1 + 1)
-    return total
+        total += group.members[0].weight * inverse_frequency(statistics.chunks, held)
+    return total * (statistics.k1 + 1)
 
 
 def share_matched(groups: Sequence[TermGroup], matches: Mapping[str, int]) -> float:
@@ -91,6 +95,7 @@ class Scorer:
 
     def __init__(self, groups: Sequence[TermGroup], statistics: Statistics) -> None:
         self._average = statistics.average_terms or 1.0
+        self._k1, self._b = statistics.k1, statistics.b
         self._weights: dict[str, list[tuple[int, float]]] = {}
         for place, group in enumerate(groups):
             for member in group.members:
@@ -105,10 +110,10 @@ class Scorer:
             matches: how often each term stands in the chunk; terms of the query only.
             terms: number of terms of the chunk.
         """
-        damping = K1 * (1 - B + B * terms / self._average)
+        damping = self._k1 * (1 - self._b + self._b * terms / self._average)
         best: dict[int, float] = {}
         for term, frequency in matches.items():
-            gain = frequency * (K1 + 1) / (frequency + damping)
+            gain = frequency * (self._k1 + 1) / (frequency + damping)
             for place, weight in self._weights.get(term, ()):
                 value = weight * gain
                 if value > best.get(place, 0.0):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Candidate", "Evidence", "Gathered", "changed"]
+__all__ = ["Candidate", "Evidence", "Gathered", "Linked", "changed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ class Gathered:
         words: ids of its words in the vocabulary.
         sentences: ``(n, dimension)`` vectors of its sentences.
         description: description of the document, if it has one.
+        note: id of the owner's note that the chunk is cut from, ``None`` for the document's own
+            text; ``document`` is then the one that it is a note on.
     """
 
     document: int
@@ -44,6 +46,12 @@ class Gathered:
     name: str = ""
     description: str | None = None
     matches: dict[str, int] = field(default_factory=dict)
+    note: int | None = None
+
+    @property
+    def holder(self) -> int:
+        """Id of what holds the chunk's text: the document, or the note on it."""
+        return self.document if self.note is None else self.note
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,25 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Linked:
+    """By which link a candidate came up that no arm had brought.
+
+    Attributes:
+        score: what it got from what was found, in the unit of those scores.
+        source: document at the other end of the link; ``None`` where a tag stands between.
+        kind: ``wiki``, ``markdown``, ``field`` or ``tag``.
+        line: of the link, 1-based, in the note in which it stands.
+        forward: whether the link stands in ``source``; else this document links to that one.
+    """
+
+    score: float
+    source: int | None
+    kind: str
+    line: int
+    forward: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A chunk with its scores; ``None`` where a stage has not scored it.
 
@@ -86,6 +113,7 @@ class Candidate:
         reranked: whether a cross-encoder gave it its place, and its probability if it gives any.
         gate: then, the probability that the built-in second stage had given it.
         gathered: what the store holds of it.
+        linked: the link by which it came up, where no arm brought it.
     """
 
     chunk: int
@@ -103,6 +131,7 @@ class Candidate:
     reranked: bool = False
     gate: float | None = None
     gathered: Gathered | None = None
+    linked: Linked | None = None
 
     @property
     def facts(self) -> Gathered:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ class ChunkTable:
         columns: ``(n,)`` each, by the names of ``COLUMNS``; ``terms`` is a chunk's length.
         languages: ``(n,)``, of each, or ``None``.
         names: name of each document by its id.
+        notes: of each of the owner's notes, the document that it is a note on.
         average: mean number of terms.
         vectors: their parts.
         newest: greatest id that was ever seen, also of a chunk that is gone.
@@ -39,6 +40,7 @@ class ChunkTable:
     average: float
     vectors: PartMatrix
     newest: int
+    notes: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, dimension: int) -> ChunkTable:

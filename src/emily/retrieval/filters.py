@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import calendar
 import datetime as dt
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 from emily.errors import InputError
 from emily.indexing.files import INSIDE, storable
+from emily.places import absolute
 from emily.reading.kind import KINDS
 
 __all__ = ["FAMILIES", "Filters", "parse_filters"]
@@ -40,6 +40,7 @@ class Filters:
         languages: it is in one of these.
         folder: it lies in this folder, or inside of this file, as the store writes paths.
         without: it has none of these ids; for measuring what is found in its absence.
+        categories: it was given one of these by analysis.
     """
 
     since: dt.date | None = None
@@ -48,6 +49,7 @@ class Filters:
     languages: tuple[str, ...] = ()
     folder: str | None = None
     without: frozenset[int] = frozenset()
+    categories: tuple[str, ...] = ()
 
     @property
     def active(self) -> bool:
@@ -67,6 +69,7 @@ class Filters:
             "until": self.until,
             "kinds": list(self.kinds) or None,
             "languages": list(self.languages) or None,
+            "categories": [name.lower() for name in self.categories] or None,
             "folder": self.folder,
             "inside": None if self.folder is None else self.folder.rstrip("/") + "/",
             "enclosed": None if self.folder is None else self.folder + INSIDE,
@@ -80,6 +83,7 @@ class Filters:
             "type": list(self.kinds) or None,
             "lang": list(self.languages) or None,
             "in": self.folder,
+            "category": list(self.categories) or None,
         }
         return {name: value for name, value in found.items() if value is not None}
 
@@ -91,6 +95,7 @@ def parse_filters(
     kinds: Sequence[str] = (),
     languages: Sequence[str] = (),
     folder: Path | str | None = None,
+    categories: Sequence[str] = (),
 ) -> Filters:
     """Filters as people write them.
 
@@ -100,6 +105,7 @@ def parse_filters(
         kinds: names of kinds or of families of kinds; several in one are parted by commas.
         languages: ISO 639-1 codes; several in one are parted by commas.
         folder: a folder, or a file that holds others; relative to the current folder.
+        categories: names of the owner's categories, whatever their case.
 
     Raises:
         InputError: a value is none of these; the message says what is allowed.
@@ -121,13 +127,17 @@ def parse_filters(
             )
     if folder is not None and not str(folder):
         raise InputError("The folder to search in is empty: ''. '.' is the current folder.")
+    given = [" ".join(name.split()) for name in categories]
+    if not all(given):
+        raise InputError("The category to search in is empty: ''. See: emily categories list")
     return Filters(
+        categories=tuple(dict.fromkeys(given)),
         since=first,
         until=last,
         kinds=tuple(dict.fromkeys(found)),
         languages=tuple(dict.fromkeys(codes)),
         # Keeps links, as add does: a document is known by the path it was added by.
-        folder=None if folder is None else storable(os.path.abspath(os.path.expanduser(folder))),  # noqa: PTH100, PTH111
+        folder=None if folder is None else storable(absolute(folder)),
     )
 
 

@@ -113,6 +113,7 @@ async def _remembered(
             "terms": columns["terms"][index],
             "language": table.languages[place],
             "name": table.names[document],
+            "note_of": table.notes.get(document),
             "part": parts[index],
         }
         for index, (chunk, place, document) in enumerate(
@@ -149,7 +150,8 @@ def attach(
             else:
                 lexical = scorer.score(found, row["terms"]) / most if most else 0.0
         facts = Gathered(
-            document=row["document_id"],
+            document=row["note_of"] or row["document_id"],
+            note=row["document_id"] if row["note_of"] else None,
             ordinal=row["ordinal"],
             start=row["start_at"],
             end=row["end_at"],

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from emily.models.protocols import Embedder
-from emily.retrieval.bm25 import Statistics, TermGroup
+from emily.retrieval.bm25 import K1, B, Statistics, TermGroup
 from emily.retrieval.candidate import Candidate
 from emily.retrieval.filters import Filters
+from emily.retrieval.link_graph import LinkGraph
 from emily.retrieval.mirror import Mirrored
 from emily.retrieval.narrowing import LeftOut
 from emily.retrieval.presets import Preset
@@ -18,6 +19,7 @@ from emily.retrieval.selection import ASK_SHARE
 from emily.retrieval.trace import Trace
 from emily.retrieval.vocabulary import Affinity
 from emily.store import Database
+from emily.vault.graph import DAMPING, RESTART
 
 if TYPE_CHECKING:
     from emily.retrieval.reranking import Reranking
@@ -77,6 +79,12 @@ class Inquiry:
         signals: how well the best passage does, where the second stage gives no probability.
         bar: the threshold that was applied.
         reranking: the cross-encoder's stage.
+        k1: how much a repeated term counts in BM25.
+        b: how much length is held against a chunk in it.
+        links: the graph of links; ``None`` where they are not looked at.
+        restart: how readily the walk along links goes back to a match.
+        damping: how much documents with many links are held back.
+        places: most documents that come up for their links alone.
     """
 
     database: Database
@@ -97,6 +105,12 @@ class Inquiry:
     signals: dict[str, float] | None = None
     bar: float = 0.0
     reranking: Reranking | None = None
+    k1: float = K1
+    b: float = B
+    links: LinkGraph | None = None
+    restart: float = RESTART
+    damping: float = DAMPING
+    places: int = 0
 
     @property
     def inside(self) -> bool:

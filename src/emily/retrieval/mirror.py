@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from emily.retrieval.bm25 import K1, B
 from emily.retrieval.chunk_table import COLUMNS, ChunkTable, integers
 from emily.retrieval.level_matrix import halves
 from emily.retrieval.postings import Postings
@@ -48,7 +49,13 @@ class Mirror:
     """Keeps chunks, vectors and postings; loaded by the second search, a small index at once."""
 
     def __init__(
-        self, database: Database, dimension: int, memory_mb: int, index: VectorIndex = "auto"
+        self,
+        database: Database,
+        dimension: int,
+        memory_mb: int,
+        index: VectorIndex = "auto",
+        k1: float = K1,
+        b: float = B,
     ) -> None:
         """Prepare without loading.
 
@@ -57,13 +64,15 @@ class Mirror:
             dimension: of the vectors.
             memory_mb: most memory that it may take, MiB; 0 keeps nothing.
             index: how vectors are searched, see the setting ``vector_index``.
+            k1: of BM25.
+            b: of BM25.
         """
         self._database = database
         self._memory = memory_mb * 1024 * 1024
         self._index = index
         self._lock = asyncio.Lock()
         self._table = ChunkTable.empty(dimension)
-        self._postings = Postings(database, self._memory // _FOR_POSTINGS)
+        self._postings = Postings(database, self._memory // _FOR_POSTINGS, k1, b)
         self._searches = 0
         self._too_large_at = -1
 
@@ -133,7 +142,7 @@ async def _with_fresh(
     counts: list[NDArray[np.intp]] = []
     columns: dict[str, list[NDArray[np.int64]]] = {name: [] for name in ("id", *COLUMNS)}
     languages: list[str | None] = []
-    names = dict(table.names)
+    names, notes = dict(table.names), dict(table.notes)
     for _ in range(0, facts["fresh"], _BATCH_CHUNKS):
         batch = {"newest": newest, "limit": _BATCH_CHUNKS}
         row = await _one(connection, "mirror_chunks", batch)
@@ -146,6 +155,8 @@ async def _with_fresh(
         counts.append(np.bincount(owners, minlength=len(ids)))
         languages += row["languages"]
         names |= dict(zip(row["named"], row["names"], strict=True))
+        owned = zip(row["named"], row["note_owners"], strict=True)
+        notes |= {note: owner for note, owner in owned if owner is not None}
         newest = int(ids[-1])
     return replace(
         table,
@@ -155,6 +166,7 @@ async def _with_fresh(
         },
         languages=np.append(table.languages, np.array(languages, object)),
         names=names,
+        notes=notes,
         vectors=vectors.counted(np.concatenate(counts)),
         newest=newest,
     )

@@ -51,6 +51,9 @@ async def cut_passages(
 ) -> Cut:
     """Group by document, best first, and cut every passage from the original text.
 
+    The owner's notes were chosen as any chunk, and stand before the text of their document: what
+    is shown was decided before, so that a note neither brings a document in nor keeps one out.
+
     Args:
         database: the store.
         chosen: candidates, best first.
@@ -62,53 +65,73 @@ async def cut_passages(
     """
     if not chosen:
         return Cut((), 0, whole=True)
+    # By what holds the text: a document, or a note on it.
     grouped: dict[int, list[Candidate]] = defaultdict(list)
+    owners: dict[int, int] = {}
     for item in chosen:
-        grouped[item.facts.document].append(item)
+        grouped[item.facts.holder].append(item)
+        owners[item.facts.holder] = item.facts.document
     chunks, rows = await asyncio.gather(
         _chunks(database, chosen, widen_by),
-        database.fetch("document_references", {"documents": list(grouped)}),
+        database.fetch("document_references", {"documents": [*{*owners, *owners.values()}]}),
     )
     references = {row["id"]: row for row in rows}
     places = [
-        (item.facts.document, item.facts.ordinal)
+        (item.facts.holder, item.facts.ordinal)
         for item in chosen
         # Else it was removed while we searched.
         if item.facts.document in references
-        and item.facts.ordinal in chunks.get(item.facts.document, {})
+        and item.facts.ordinal in chunks.get(item.facts.holder, {})
     ]
-    by_document: dict[int, list[int]] = defaultdict(list)
-    for document, ordinal in places:
-        by_document[document].append(ordinal)
+    by_holder: dict[int, list[int]] = defaultdict(list)
+    for holder, ordinal in places:
+        by_holder[holder].append(ordinal)
     spans: dict[int, list[Span]] = {}
     left_out = 0
-    most = None
+    limits: dict[int, int] = {}
     if budget is not None and not one_document:
         spans, left_out = fit_budget(places, chunks, widen_by, budget)
     else:
-        for document, ordinals in by_document.items():
+        for holder, ordinals in by_holder.items():
             if one_document:
-                most = _most(references[document])
-                spans[document], dropped = limit_spans(ordinals, chunks[document], widen_by, most)
+                limits[holder] = _most(references[holder], note=holder != owners[holder])
+                spans[holder], dropped = limit_spans(
+                    ordinals, chunks[holder], widen_by, limits[holder]
+                )
                 left_out += dropped
             else:
-                spans[document] = widen(ordinals, chunks[document], widen_by)
-    listed = [(document, span) for document, found in spans.items() for span in found]
+                spans[holder] = widen(ordinals, chunks[holder], widen_by)
+    listed = [(holder, span) for holder, found in spans.items() for span in found]
     passages = await _cut(database, listed, grouped, chunks)
-    if most is not None:
-        passages = {
-            document: [_shortened(passage, most) for passage in found]
-            for document, found in passages.items()
-        }
+    passages = {
+        holder: [_shortened(passage, limits.get(holder)) for passage in found]
+        for holder, found in passages.items()
+    }
     if budget is not None:
         passages = _within(passages, budget, count)
-    results = tuple(
-        Result(_reference(references[document]), found[0].score, tuple(found))
-        for document, found in passages.items()
-    )
+    results = _by_document(passages, owners, references)
     shown = sum(len(passage.text) for result in results for passage in result.passages)
-    there = sum(references[document]["characters"] for document in passages)
+    there = sum(references[holder]["characters"] for holder in {*passages, *owners.values()})
     return Cut(results, left_out, whole=shown >= there)
+
+
+def _by_document(
+    passages: Mapping[int, Sequence[Passage]],
+    owners: Mapping[int, int],
+    references: Mapping[int, Mapping[str, Any]],
+) -> tuple[Result, ...]:
+    """Passages under their documents, best first; the notes on a document before its own text."""
+    own: dict[int, list[Passage]] = {}
+    for holder, found in passages.items():
+        own.setdefault(owners[holder], []).extend(found)
+    return tuple(
+        Result(
+            _reference(references[document]),
+            found[0].score,
+            tuple(sorted(found, key=lambda passage: passage.source != "note")),
+        )
+        for document, found in own.items()
+    )
 
 
 def _within(
@@ -126,9 +149,9 @@ def _within(
     return {document: [passage]}
 
 
-def _most(reference: Mapping[str, Any]) -> int:
-    """Characters of a document that one question may show."""
-    if reference["chunks"] == 1:
+def _most(reference: Mapping[str, Any], *, note: bool = False) -> int:
+    """Characters of a document, or of a note on it, that one question may show."""
+    if note or reference["chunks"] == 1:
         return MOST_CHARACTERS  # it is a single passage, and there is nothing to choose from
     return min(MOST_CHARACTERS, int(reference["characters"]) // 2)
 
@@ -139,7 +162,7 @@ async def _chunks(
     rows = await database.fetch(
         "neighbourhood",
         {
-            "documents": [item.facts.document for item in chosen],
+            "documents": [item.facts.holder for item in chosen],
             "ordinals": [item.facts.ordinal for item in chosen],
             "widen": widen_by,
         },
@@ -192,6 +215,7 @@ def _passage(
         pages=(pages[0], pages[-1]) if paged else None,
         lines=(row["line"], row["line"] + text.count("\n")) if row["line"] else None,
         route=next((route for route in _LEAST_DIRECT if route in routes), "text"),
+        source="original" if chosen[0].facts.note is None else "note",
         score=max(scores) if scores else None,
         header=span.header,
         focus=focus,
@@ -211,10 +235,10 @@ def _focus(text: str, span: Span, best: Candidate, chunk: ChunkSpan) -> tuple[in
     return chunk.start, chunk.end
 
 
-def _shortened(passage: Passage, most: int) -> Passage:
+def _shortened(passage: Passage, most: int | None) -> Passage:
     """A passage of at most ``most`` characters, cut at blanks around its focus."""
     text = passage.text
-    if len(text) <= most:
+    if most is None or len(text) <= most:
         return passage
     focus = (passage.focus or (passage.start, passage.end))[0] - passage.start
     first = max(0, min(focus - most // 4, len(text) - most))
@@ -244,4 +268,6 @@ def _clipped(span: tuple[int, int], end: int) -> tuple[int, int]:
 
 
 def _reference(row: Mapping[str, Any]) -> DocumentRef:
-    return DocumentRef(row["id"], row["name"], row["path"] or "", row["kind"], row["description"])
+    return DocumentRef(
+        row["id"], row["name"], row["path"] or "", row["kind"], row["description"], row["vault"]
+    )

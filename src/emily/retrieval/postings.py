@@ -78,13 +78,16 @@ class _Term:
 class Postings:
     """Keeps the posting lists of terms; as many as fit, those asked for last."""
 
-    def __init__(self, database: Database, memory: int) -> None:
+    def __init__(self, database: Database, memory: int, k1: float = K1, b: float = B) -> None:
         """Prepare without fetching.
 
         Args:
             database: the store.
             memory: most that the lists may take, bytes.
+            k1: of BM25.
+            b: of BM25.
         """
+        self._k1, self._b = k1, b
         self._database = database
         self._most = memory // _BYTES
         self._terms: OrderedDict[str, _Term] = OrderedDict()
@@ -156,8 +159,9 @@ class Postings:
                 self._held -= len(known.listed)
             known.chunks, known.frequencies = known.chunks[kept], known.frequencies[kept]
             length = table.lengths[rows] / np.float32(table.average or 1.0)
-            damping = np.float32(K1) * (np.float32(1 - B) + np.float32(B) * length)
-            gains = (frequencies * np.float32(K1 + 1) / (frequencies + damping)).astype(np.float32)
+            k1, b = self._k1, self._b
+            damping = np.float32(k1) * (np.float32(1 - b) + np.float32(b) * length)
+            gains = (frequencies * np.float32(k1 + 1) / (frequencies + damping)).astype(np.float32)
             most = float(gains.max(initial=0.0))
             documents = len(np.unique(table.documents[rows]))
             known.listed = PostingList(rows, frequencies, gains, most, documents)

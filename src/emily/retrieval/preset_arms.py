@@ -12,7 +12,7 @@ from pgvector import HalfVector
 
 from emily.indexing.stems import NO_STEMMER, STEMS_MARK, configuration
 from emily.retrieval.arms import Ranking, all_terms
-from emily.retrieval.bm25 import K1, B, Statistics, TermGroup, inverse_frequency
+from emily.retrieval.bm25 import Statistics, TermGroup, inverse_frequency
 from emily.retrieval.fusion import by_rank
 from emily.store import Database
 
@@ -122,8 +122,8 @@ async def document_arm(
         "document_arm",
         {
             **parameters,
-            "k1": K1,
-            "b": B,
+            "k1": statistics.k1,
+            "b": statistics.b,
             "average": statistics.average_terms or 1.0,
             "document_average": whole["average_terms"] or 1.0,
             "limit": limit,

@@ -57,6 +57,7 @@ class Preset:
         result_limit: chunks chosen before grouping by document.
         widen: chunks by which a passage is widened on each side.
         budget: most tokens of all passages together; ``None`` for no such limit.
+        links: whether notes that are linked with what was found come up as well.
         by_path: whether the answer for a model cites ``path:line``.
         described_with: the models that its description names, as role and the beginning of the
             model's name; where another one is in that role, answers say so.
@@ -78,6 +79,7 @@ class Preset:
     result_limit: int
     widen: int
     budget: int | None = None
+    links: bool = False
     by_path: bool = False
     described_with: tuple[tuple[Literal["embedder", "reranker"], str], ...] = ()
     lacks: str | None = None
@@ -101,6 +103,7 @@ class Preset:
             "second_stage": self.second_stage,
             "selection": self.selection,
             "budget": self.budget,
+            "links": self.links,
             "described_with": dict(self.described_with),
         }
 
@@ -125,6 +128,7 @@ DEFAULT = Preset(
     selection="best",
     result_limit=_default_of("result_limit"),
     widen=_default_of("widen"),
+    links=True,
 )
 
 ARCHIVE = Preset(
@@ -148,7 +152,7 @@ ARCHIVE = Preset(
 
 VAULT = Preset(
     name="vault",
-    description="BM25 of passages and documents, two places for meaning to one for words.",
+    description="BM25 of passages and documents, two places for meaning to one for words, links.",
     vector_arm="parts",
     lexical_arm="documents",
     # Its description gives no sizes: enough to fill the budget from several documents.
@@ -163,9 +167,9 @@ VAULT = Preset(
     result_limit=60,
     widen=0,
     budget=2_000,
+    links=True,
     by_path=True,
     described_with=(("embedder", "qwen3-embedding"),),
-    lacks="its arm over the links between notes waits for vaults and took no part",
 )
 """Another one. It has no second stage that orders: it reports signals of absence."""
 

@@ -20,7 +20,8 @@ def render(results: Sequence[Result], notices: Sequence[str], *, by_path: bool =
     Args:
         results: documents with their passages, best first.
         notices: the system's own sentences.
-        by_path: cite each passage as ``path:line``, where its document has lines.
+        by_path: cite each passage as ``path:line``, where its document has lines. Those of a
+            vault are always cited so, and each of their lines has its number.
     """
     lines = [f"Notice: {notice}" for notice in notices]
     if results:
@@ -44,26 +45,45 @@ def document_block(place: int, result: Result, *, by_path: bool) -> str:
     head = [f"[{place}] {_one_line(document.name)} (document {document.id})"]
     if document.description:
         head.append(_one_line(document.description))
+    if result.via is not None:
+        head.append(f"Shown for its link: {_one_line(result.via.text)}")
     return "\n".join(
         [
             *head,
-            *(_passage(passage, document.path if by_path else None) for passage in result.passages),
+            *(
+                _passage(
+                    passage,
+                    document.path if by_path or document.vault is not None else None,
+                    in_vault=document.vault is not None,
+                )
+                for passage in result.passages
+            ),
         ]
     )
 
 
-def _passage(passage: Passage, path: str | None) -> str:
+def _passage(passage: Passage, path: str | None, *, in_vault: bool) -> str:
     where = cited(passage)
+    if passage.source == "note":
+        return f"--- a note of the owner's on this document, none of its own text\n{passage.text}"
     if path is not None and passage.lines is not None:
         where = f"{_one_line(path)}:{passage.lines[0]}"
     if passage.focus_page is not None and passage.pages != (passage.focus_page,) * 2:
         where += f", nearest to the question on page {passage.focus_page}"
-    header = f"(columns: {_one_line(passage.header)})\n" if passage.header else ""
-    return f"--- {where}\n{header}{passage.text}"
+    what = "under" if in_vault else "columns"
+    header = f"({what}: {_one_line(passage.header)})\n" if passage.header else ""
+    text = passage.text
+    if in_vault and passage.lines is not None:
+        text = "\n".join(
+            f"{number}: {line}" for number, line in enumerate(text.split("\n"), passage.lines[0])
+        )
+    return f"--- {where}\n{header}{text}"
 
 
 def cited(passage: Passage) -> str:
     """Where a passage stands, for people: ``page 3``, ``pages 3-4``, ``lines 10-24``."""
+    if passage.source == "note":
+        return "your note"
     for name, span in (("page", passage.pages), ("line", passage.lines)):
         if span is not None:
             first, last = span

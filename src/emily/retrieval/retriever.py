@@ -22,6 +22,7 @@ from emily.retrieval.answer import Answer
 from emily.retrieval.candidate import Candidate
 from emily.retrieval.filters import Filters
 from emily.retrieval.inquiry import NO_FILTERS, Inquiry, Limits
+from emily.retrieval.link_graph import LinkGraphs
 from emily.retrieval.mirror import Mirror
 from emily.retrieval.narrowing import LeftOut
 from emily.retrieval.notices import extent, narrowed
@@ -36,6 +37,7 @@ from emily.retrieval.several import MOST_QUESTIONS, join, joined_records
 from emily.retrieval.stages import ranking_stages, showing_stages
 from emily.retrieval.trace import Trace, candidate_record, query_record, terms_record
 from emily.retrieval.understanding import Understanding
+from emily.retrieval.vias import with_links
 from emily.retrieval.vocabulary import Vocabulary
 from emily.settings import Settings
 from emily.store import Database
@@ -78,11 +80,14 @@ class Retriever:
         self._languages = languages
         self._vocabulary = Vocabulary(database, embedder.words_identity)
         self._understanding = Understanding(embedder)
+        self._links = LinkGraphs(database)
         self._mirror = Mirror(
             database,
             embedder.identity.dimension,
             settings.search_memory_mb,
             settings.vector_index,
+            settings.bm25_k1,
+            settings.bm25_b,
         )
 
     def under(self, **values: Any) -> Retriever:
@@ -161,13 +166,14 @@ class Retriever:
         """
         chosen = preset_of(self._settings)
         size = self._settings.ask_pool_size
+        notes = await self._database.fetch("ids_of_notes", {"document_id": document})
         limits = Limits(
             size,
             size,
             _limit(limit, chosen),
             limit,
             document=document,
-            documents=(document,),
+            documents=(document, *(row["id"] for row in notes)),
             share=self._settings.ask_threshold_share,
         )
         return await self._answer(_listed(text), chosen, limits)
@@ -220,8 +226,10 @@ class Retriever:
         with trace.stage("mirror") as record:
             mirrored = await self._mirror.at(revision)
             record["in_memory"] = mirrored is not None
+        links = await self._links.now() if preset.links else None
         for item in inquiries:
             item.mirrored = mirrored
+            item.links = links
         await self._understand(inquiries, revision, trace, notices)
         ranked = await self._ranked(inquiries, trace, notices)
         if not documents:
@@ -261,6 +269,11 @@ class Retriever:
                 groups=query.groups,
                 left_out=barred,
                 reranking=self._reranking,
+                k1=self._settings.bm25_k1,
+                b=self._settings.bm25_b,
+                restart=self._settings.link_restart,
+                damping=self._settings.link_damping,
+                places=self._settings.link_places,
             )
             for query in queries
         ]
@@ -340,7 +353,7 @@ class Retriever:
                 count=self._embedder.count,
             )
             record["left_out"] = cut.left_out
-        results = cut.results
+        results = await with_links(self._database, cut.results, chosen)
         if limits.documents != ():  # else nothing was looked in, and that is said
             notices += extent(
                 ranked, passed, chosen, limits.asked, inquiry.bar, cut, inquiry.preset.budget

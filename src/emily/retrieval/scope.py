@@ -17,11 +17,13 @@ async def filtered(database: Database, limits: Limits, trace: Trace, notices: li
         rows = [
             row
             for row in await database.fetch("matching_documents", limits.filters.parameters)
-            if row["id"] not in limits.filters.without
+            if row["owner"] not in limits.filters.without
         ]
-        undated = sum(not row["has_date"] for row in rows) if limits.filters.dated else 0
-        found = tuple(row["id"] for row in rows if row["has_date"] or not limits.filters.dated)
-        record |= {**limits.filters.as_json(), "documents": len(found), "undated": undated}
+        dated = [row for row in rows if row["has_date"] or not limits.filters.dated]
+        found = tuple(row["id"] for row in dated)  # notes among them
+        owners = len({row["owner"] for row in dated})
+        undated = len({row["owner"] for row in rows}) - owners
+        record |= {**limits.filters.as_json(), "documents": owners, "undated": undated}
     if undated:
         what = (
             "document has no known date and is"

@@ -14,10 +14,13 @@ ASK_FLOOR, ASK_SHARE = 0.05, 0.30
 def above_threshold(candidates: Sequence[Candidate], threshold: float) -> list[Candidate]:
     """Those that are at least as probable as the threshold; the order stays.
 
-    A candidate without a probability, in an answer by words alone, passes.
+    A candidate without a probability, in an answer by words alone, passes, and so does one that
+    came up by a link: the bar stands before what it is linked with.
     """
     return [
-        item for item in candidates if item.probability is None or item.probability >= threshold
+        item
+        for item in candidates
+        if item.linked is not None or item.probability is None or item.probability >= threshold
     ]
 
 

@@ -25,6 +25,7 @@ from emily.retrieval.gate import load_gate
 from emily.retrieval.gathering import gather, look_closely
 from emily.retrieval.inquiry import Inquiry, Stage
 from emily.retrieval.languages import lift_other_language
+from emily.retrieval.linking import linked_stage
 from emily.retrieval.narrowing import chunks_with, nearest_of, without, words_of
 from emily.retrieval.preset_arms import document_arm, fused_ranking, stem_arm, whole_arm
 from emily.retrieval.presets import Preset, SecondStageName, SelectionName
@@ -52,7 +53,9 @@ def ranking_stages(preset: Preset) -> tuple[Stage, ...]:
         stages += (documents_stage,)
     stages += (details_stage, second)
     # A preset that reports signals has no stage that orders.
-    return stages if preset.second_stage == "signals" else (*stages, reranking_stage)
+    if preset.second_stage != "signals":
+        stages += (reranking_stage,)
+    return (*stages, linked_stage(evidence_stage)) if preset.links else stages
 
 
 def showing_stages(preset: Preset) -> tuple[Stage, Stage]:
@@ -146,7 +149,9 @@ async def _complete(inquiry: Inquiry, arm: Callable[[int], Awaitable[Ranking]]) 
 async def _lexical_arm(inquiry: Inquiry) -> tuple[Ranking, Statistics | None]:
     async def ranked() -> tuple[Ranking, Statistics]:
         # Also of the terms that stems take the place of: the second stage looks at them.
-        statistics = await archive_statistics(inquiry.database, inquiry.groups, inquiry.mirrored)
+        statistics = await archive_statistics(
+            inquiry.database, inquiry.groups, inquiry.mirrored, inquiry.k1, inquiry.b
+        )
         ranking = await _by_words(inquiry, statistics, record)
         return ranking, statistics
 
@@ -257,7 +262,9 @@ async def documents_stage(inquiry: Inquiry, pool: Sequence[Candidate]) -> list[C
     with inquiry.trace.stage("documents"):
         if inquiry.statistics is None:
             return list(pool)
-        return await score_documents(inquiry.database, pool, inquiry.groups, inquiry.mirrored)
+        return await score_documents(
+            inquiry.database, pool, inquiry.groups, inquiry.mirrored, inquiry.k1, inquiry.b
+        )
 
 
 async def details_stage(inquiry: Inquiry, pool: Sequence[Candidate]) -> list[Candidate]:
@@ -353,6 +360,26 @@ def second_stage_of(name: SecondStageName) -> Stage:
         return ranked
 
     return run
+
+
+async def evidence_stage(inquiry: Inquiry, passages: Sequence[Candidate]) -> list[Candidate]:
+    """What speaks for passages that no arm brought; without the embedder, their words."""
+    if inquiry.meaning is None or inquiry.affinity is None:
+        return order_by_words(passages)
+    query = inquiry.query
+    if inquiry.statistics is None:
+        query = replace(query, figures=())
+    judged = second_stage(
+        passages,
+        query,
+        inquiry.meaning,
+        inquiry.affinity,
+        load_gate(),
+        inquiry.languages,
+    )
+    if inquiry.preset.second_stage != "signals":
+        return judged
+    return [replace(item, probability=None) for item in judged]
 
 
 async def reranking_stage(inquiry: Inquiry, ranked: Sequence[Candidate]) -> list[Candidate]:

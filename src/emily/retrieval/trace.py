@@ -87,6 +87,7 @@ def candidate_record(item: Candidate) -> dict[str, Any]:
         facts = item.gathered
         record |= {
             "document": facts.document,
+            **({} if facts.note is None else {"note": facts.note}),
             "name": facts.name,
             "ordinal": facts.ordinal,
             "start": facts.start,

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from emily.retrieval.arms import all_terms
-from emily.retrieval.bm25 import Statistics, TermGroup, ceiling, score
+from emily.retrieval.bm25 import K1, B, Statistics, TermGroup, ceiling, score
 from emily.retrieval.candidate import Candidate
 from emily.retrieval.mirror import Mirrored
 from emily.store import Database
@@ -28,6 +28,8 @@ async def score_documents(
     pool: Sequence[Candidate],
     groups: Sequence[TermGroup],
     mirrored: Mirrored | None = None,
+    k1: float = K1,
+    b: float = B,
 ) -> list[Candidate]:
     """Give each candidate the BM25 of its document over what the question could score, 0 to 1.
 
@@ -36,6 +38,8 @@ async def score_documents(
         pool: gathered candidates, in the order to keep.
         groups: the question's terms.
         mirrored: the index in memory; ``None`` asks the store.
+        k1: of BM25.
+        b: of BM25.
     """
     documents = sorted({item.facts.document for item in pool})
     if not documents or not groups:
@@ -44,6 +48,7 @@ async def score_documents(
         statistics, terms = await _stored(database, documents, groups)
     else:
         statistics, terms = await _remembered(mirrored, documents, groups)
+    statistics = replace(statistics, k1=k1, b=b)
     most = ceiling(groups, statistics)
     scores = {
         document: score(groups, matches, length, statistics) / most if most else 0.0

@@ -46,13 +46,13 @@ def draft_note(
         tokens: counts them.
     """
     note = read_note(path, data)
-    lines = [normalise(line) for line in note.lines] if note.starts else []
+    lines = [normalise(line) for line in note.lines] if note.text else []
     text = "\n".join(lines)
     whole = DocumentText(
         text, (PageSpan(1, 0, len(text), "text" if text.strip() else "blank"),), (), "lines"
     )
     title = storable(" ".join(normalise(note.title).split()))
-    chunks = _chunks(note, whole, lines, title, tokens)
+    chunks = _chunks(note, whole, lines, title, tokens) if lines else ()
     target = target_of(note)
     facts = document_facts(_facts(note), text[:_DATED], None, path.rpartition("/")[2])
     return Draft(

@@ -206,6 +206,7 @@ class Keeper:
             places = {"paths": [f"{folder}/{file.path}" for file in gone]}
             await run(connection, "forget_places", places)
             await run(connection, "forget_vault_files", {"ids": [file.id for file in gone]})
+            await run(connection, "bump_links")
             await run(connection, "bump_revision")
 
         await self._database.run(work, idempotent=True)
@@ -469,22 +470,34 @@ async def _forget_document(connection: Connection, document: int) -> None:
 
 
 async def _copy_links(connection: Connection, file: int, links: Sequence[Link]) -> None:
-    await run(connection, "forget_links_of", {"files": [file]})
-    if not links:
+    cursor = await connection.execute(statement("links_of_file"), {"file_id": file})
+    before = [tuple(found.values()) for found in await cursor.fetchall()]
+    rows = [_columns(link) for link in links]
+    now = [
+        (kind, target, heading, block, embed, line)
+        for kind, target, _, heading, block, embed, line in rows
+    ]
+    if before == now:
         return
+    await run(connection, "bump_links")
+    await run(connection, "forget_links_of", {"file_id": file})
     columns = (
         "COPY vault_link (file_id, ordinal, kind, target, key, heading, block, embed, line) "
         "FROM STDIN"
     )
     async with connection.cursor() as cursor, cursor.copy(columns) as copy:
-        for ordinal, link in enumerate(links):
-            heading, block = (
-                None if part is None else storable(part) for part in (link.heading, link.block)
-            )
-            target = storable(link.target)
-            key = target.casefold() if link.kind == "tag" else name_key(target)
-            place = (file, ordinal, link.kind, target, key, heading, block, link.embed, link.line)
-            await copy.write_row(place)
+        for ordinal, columns_of_link in enumerate(rows):
+            await copy.write_row((file, ordinal, *columns_of_link))
+
+
+def _columns(link: Link) -> tuple[str, str, str, str | None, str | None, bool, int]:
+    """Kind, target, key, heading, block, embed and line of a link."""
+    heading, block = (
+        None if part is None else storable(part) for part in (link.heading, link.block)
+    )
+    target = storable(link.target)
+    key = target.casefold() if link.kind == "tag" else name_key(target)
+    return link.kind, target, key, heading, block, link.embed, link.line
 
 
 def name_key(name: str) -> str:

@@ -80,6 +80,7 @@ class Names:
                 "lead_links",
                 {"files": files, "ordinals": ordinals, "targets": targets, "problems": problems},
             )
+            await self._database.execute("bump_links")
 
     async def _load(self) -> None:
         rows = await self._database.fetch("vault_names", {"vault_id": self._vault})

@@ -126,6 +126,7 @@ class Vaults:
                 inside = {"inside": storable(vault.path).rstrip("/") + "/"}
                 await run(connection, "forget_places_inside", inside)
                 await run(connection, "forget_vault", values)
+                await run(connection, "bump_links")
                 await run(connection, "bump_revision")
 
             await self._database.run(work, idempotent=True)

@@ -54,7 +54,7 @@ async def test_every_preset_finds_and_says_what_it_is(archive: Brain, preset: st
     assert ("was described with" in said) == (preset != "default")
     assert ("qwen3-embedding (words in its place)" in said) == (preset != "default")
     assert ("Qwen3-Reranker (the late interaction" in said) == (preset == "archive")
-    assert ("links between notes" in said) == (preset == "vault")
+    assert answer.trace["preset"]["links"] == (preset != "archive")
 
 
 async def test_archive_counts_distinct_stems_in_the_language_of_each_chunk(

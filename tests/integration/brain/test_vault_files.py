@@ -17,7 +17,9 @@ from emily.errors import InputError
 from emily.vault.changes import FileState
 from emily.vault.syncing import certain
 
-FERRY = "# Ferry\n\nThe ferry to the island leaves at seven.\n\n## Return\n\nIt comes back at nine.\n"
+FERRY = (
+    "# Ferry\n\nThe ferry to the island leaves at seven.\n\n## Return\n\nIt comes back at nine.\n"
+)
 BREAD = "---\ntags: [kitchen]\n---\n\n# Bread\n\nFlour, water, salt and time make bread.\n"
 
 Write = Callable[[str, str], Path]

@@ -62,6 +62,9 @@ CREATE TABLE vault_link (
 CREATE INDEX vault_link_target ON vault_link (target_id);
 CREATE INDEX vault_link_key ON vault_link (md5(key));
 
+-- Counts every change of the links, so that a graph in memory can be read again.
+ALTER TABLE revision ADD COLUMN links bigint NOT NULL DEFAULT 0;
+
 -- Questions of the owner whose answer is known to be there or not, with the signs of their search.
 CREATE TABLE precedent (
     question    text        NOT NULL,

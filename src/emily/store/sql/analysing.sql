@@ -31,7 +31,8 @@ LEFT JOIN analysis a ON a.document_id = d.id AND a.text_sha256 = d.text_sha256
 LEFT JOIN analysis_failure f ON f.document_id = d.id
 WHERE d.id = %(document_id)s::bigint;
 
--- Documents whose analysis is missing, of an old text, of other settings, or not whole.
+-- Documents whose analysis is missing, of an old text, of other settings, or not whole. Notes of the
+-- owner's on a document are none of their own, and what lies in the trash waits for nothing.
 -- name: documents_to_analyse
 SELECT d.id AS document, d.name, d.text_sha256
 FROM document d

@@ -23,7 +23,11 @@ SELECT d.id, d.name,
        AND m.profile = %(profile)s::text AND m.dimension = %(dimension)s::integer AS same_index,
        d.file_sha256 = %(file_sha256)s::bytea AS same_bytes,
        d.text_sha256 = %(text_sha256)s::bytea AS same_text,
-       EXISTS (SELECT FROM source s WHERE s.document_id = d.id AND md5(s.path) = md5(%(path)s::text)) AS same_path,
+       d.trashed_at IS NULL
+       AND CASE WHEN %(into)s::bigint IS NOT NULL THEN d.id = %(into)s::bigint
+                ELSE EXISTS (SELECT FROM source s WHERE s.document_id = d.id
+                             AND md5(s.path) = md5(%(path)s::text)) END AS same_path,
+       d.trashed_at,
        d.parts_open > 0
        OR %(passwords)s::boolean
           AND EXISTS (SELECT FROM unnest(d.warnings) w
@@ -41,7 +45,9 @@ FROM document d JOIN model m ON m.id = d.model_id
 WHERE d.vault_id IS NULL
   AND (d.file_sha256 = %(file_sha256)s::bytea
        OR d.text_sha256 = %(text_sha256)s::bytea
-       OR d.id = (SELECT document_id FROM source WHERE md5(path) = md5(%(path)s::text)));
+       OR d.id = %(into)s::bigint
+       OR d.trashed_at IS NULL
+          AND d.id = (SELECT document_id FROM source WHERE md5(path) = md5(%(path)s::text)));
 
 -- name: add_document
 INSERT INTO document (name, kind, title, language, citation, text, tables, file_sha256,
@@ -56,7 +62,8 @@ RETURNING id;
 -- What was said of another text goes with it.
 -- name: replace_document
 UPDATE document
-SET name = %(name)s, kind = %(kind)s, title = %(title)s,
+SET name = coalesce(given_name, %(name)s), kind = %(kind)s, title = %(title)s,
+    version = CASE WHEN file_sha256 = %(file_sha256)s::bytea THEN version ELSE version + 1 END,
     description = CASE WHEN text_sha256 = %(text_sha256)s::bytea THEN description END,
     language = %(language)s, citation = %(citation)s, text = %(text)s, tables = %(tables)s,
     file_sha256 = %(file_sha256)s, text_sha256 = %(text_sha256)s, bytes = %(bytes)s,
@@ -106,7 +113,8 @@ WHERE id = %(document_id)s::bigint;
 -- Documents that lie nowhere any longer.
 -- name: orphans
 SELECT d.id FROM document d
-WHERE NOT EXISTS (SELECT FROM source s WHERE s.document_id = d.id) ORDER BY d.id;
+WHERE d.note_of IS NULL AND d.trashed_at IS NULL
+  AND NOT EXISTS (SELECT FROM source s WHERE s.document_id = d.id) ORDER BY d.id;
 
 -- name: known_picture
 SELECT route, text, confidence FROM picture
@@ -182,9 +190,11 @@ SELECT nextval(pg_get_serial_sequence('word', 'id')) AS id
 FROM generate_series(1, %(count)s::integer);
 
 -- name: documents_of
-SELECT d.id, d.name FROM document d
-WHERE d.id = %(id)s::bigint OR d.name = %(name)s::text
-   OR EXISTS (SELECT FROM source s WHERE s.document_id = d.id AND md5(s.path) = md5(%(path)s::text))
+SELECT d.id, d.name, d.trashed_at FROM document d
+WHERE d.note_of IS NULL
+  AND (d.id = %(id)s::bigint OR d.name = %(name)s::text
+       OR EXISTS (SELECT FROM source s WHERE s.document_id = d.id
+                  AND md5(s.path) = md5(%(path)s::text)))
 ORDER BY d.id;
 
 -- What stands in the lists: every document with its counts.
@@ -202,21 +212,22 @@ SELECT d.id, d.name, d.kind, d.title, d.language, d.description, d.citation, d.b
        (SELECT count(*) FROM page p WHERE p.document_id = d.id) AS pages,
        (SELECT count(*) FROM chunk c WHERE c.document_id = d.id) AS chunks
 FROM document d
-WHERE %(id)s::bigint IS NULL OR d.id = %(id)s::bigint
+WHERE d.note_of IS NULL AND d.trashed_at IS NULL
+  AND (%(id)s::bigint IS NULL OR d.id = %(id)s::bigint)
 ORDER BY d.id;
 
 -- What lies inside of a document, in its order there.
 -- name: parts_of_document
 SELECT DISTINCT ON (s.place, d.id) d.id, d.name, d.kind, d.dated
 FROM source s JOIN document d ON d.id = s.document_id
-WHERE s.parent_id = %(document_id)s::bigint
+WHERE s.parent_id = %(document_id)s::bigint AND d.trashed_at IS NULL
 ORDER BY s.place, d.id;
 
 -- The other mails of a document's thread.
 -- name: thread_of_document
 SELECT o.id, o.name, o.kind, o.dated
 FROM document d JOIN document o ON md5(o.thread) = md5(d.thread) AND o.thread = d.thread
-WHERE d.id = %(document_id)s::bigint AND o.id <> d.id
+WHERE d.id = %(document_id)s::bigint AND o.id <> d.id AND o.trashed_at IS NULL
 ORDER BY o.dated, o.id;
 
 -- name: pages_of_document
@@ -224,31 +235,40 @@ SELECT number, route, warning, end_at - start_at AS characters, confidence, pict
 FROM page WHERE document_id = %(document_id)s ORDER BY number;
 
 -- name: archive_counts
-SELECT (SELECT count(*) FROM document) AS documents,
-       (SELECT count(*) FROM page) AS pages,
+SELECT (SELECT count(*) FROM document
+        WHERE note_of IS NULL AND trashed_at IS NULL) AS documents,
+       (SELECT count(*) FROM document WHERE note_of IS NOT NULL) AS notes,
+       (SELECT count(*) FROM document
+        WHERE trashed_at IS NOT NULL AND note_of IS NULL) AS trashed,
+       (SELECT count(*) FROM page p JOIN document d ON d.id = p.document_id
+        WHERE d.note_of IS NULL AND d.trashed_at IS NULL) AS pages,
        (SELECT count(*) FROM chunk) AS chunks,
        (SELECT count(*) FROM word) AS words,
-       (SELECT count(*) FROM document
-        WHERE fingerprint <> %(fingerprint)s::text
-           OR model_id NOT IN (SELECT m.id FROM model m
-                               WHERE m.name = %(model)s::text AND m.profile = %(profile)s::text
-                                 AND m.dimension = %(dimension)s::integer)) AS stale,
-       (SELECT count(*) FROM page WHERE route = 'unread') AS unread,
+       (SELECT count(DISTINCT coalesce(note_of, id)) FROM document
+        WHERE trashed_at IS NULL
+          AND (fingerprint <> %(fingerprint)s::text
+               OR model_id NOT IN (SELECT m.id FROM model m
+                                   WHERE m.name = %(model)s::text AND m.profile = %(profile)s::text
+                                     AND m.dimension = %(dimension)s::integer))) AS stale,
+       (SELECT count(*) FROM page p JOIN document d ON d.id = p.document_id
+        WHERE p.route = 'unread' AND d.trashed_at IS NULL) AS unread,
        (SELECT count(*) FROM chunk c
         WHERE NOT EXISTS (SELECT FROM chunk_vector v WHERE v.chunk_id = c.id)) AS without_vector;
 
 -- name: documents_by
 SELECT coalesce(language, '?') AS language, kind, count(*) AS documents
-FROM document GROUP BY 1, 2;
+FROM document WHERE note_of IS NULL AND trashed_at IS NULL GROUP BY 1, 2;
 
 -- name: known_files
-SELECT file_sha256 FROM document WHERE vault_id IS NULL;
+SELECT file_sha256 FROM document WHERE vault_id IS NULL AND note_of IS NULL
+UNION
+SELECT file_sha256 FROM document_version;
 
 -- Documents that were indexed by another model or with other settings; those of vaults have
 -- their files, and are cut in another way.
 -- name: stale_documents
 SELECT d.id, d.name FROM document d
-WHERE d.vault_id IS NULL AND (d.fingerprint <> %(fingerprint)s::text
+WHERE d.vault_id IS NULL AND d.trashed_at IS NULL AND (d.fingerprint <> %(fingerprint)s::text
    OR d.model_id NOT IN (SELECT m.id FROM model m
                          WHERE m.name = %(model)s::text AND m.profile = %(profile)s::text
                            AND m.dimension = %(dimension)s::integer))

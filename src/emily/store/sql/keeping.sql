@@ -9,3 +9,141 @@ ON CONFLICT (name) DO UPDATE SET value = excluded.value, set_at = clock_timestam
 
 -- name: unset_setting
 DELETE FROM setting WHERE name = %(name)s::text;
+
+-- name: ids_of_notes
+SELECT id FROM document WHERE note_of = %(document_id)s::bigint ORDER BY id;
+
+-- name: add_owner_note
+INSERT INTO document (name, kind, language, citation, text, file_sha256, text_sha256, bytes,
+                      name_vector, model_id, fingerprint, note_of)
+SELECT %(name)s::text, 'note', %(language)s::text, 'none', %(text)s::text, %(mark)s::bytea,
+       %(mark)s::bytea, %(bytes)s::bigint, %(name_vector)s::halfvec, %(model_id)s::integer,
+       %(fingerprint)s::text, d.id
+FROM document d
+WHERE d.id = %(document_id)s::bigint AND d.note_of IS NULL AND d.trashed_at IS NULL
+RETURNING id;
+
+-- The notes on one document, or on all, the oldest first.
+-- name: list_notes
+SELECT n.id, n.note_of AS document_id, d.name, n.text, n.added_at
+FROM document n JOIN document d ON d.id = n.note_of
+WHERE d.trashed_at IS NULL AND (%(document_id)s::bigint IS NULL OR n.note_of = %(document_id)s::bigint)
+ORDER BY n.note_of, n.id;
+
+-- What a document is now, before another version takes its place.
+-- name: keep_version
+INSERT INTO document_version (document_id, version, name, kind, title, language, citation, text,
+                              pages, file_sha256, bytes, path, read_at)
+SELECT d.id, d.version, d.name, d.kind, d.title, d.language, d.citation, d.text,
+       coalesce((SELECT jsonb_agg(jsonb_build_array(p.number, p.start_at, p.end_at, p.route, p.warning)
+                                  ORDER BY p.number)
+                 FROM page p WHERE p.document_id = d.id), '[]'),
+       d.file_sha256, d.bytes,
+       (SELECT s.path FROM source s WHERE s.document_id = d.id ORDER BY s.since, s.path LIMIT 1),
+       d.indexed_at
+FROM document d WHERE d.id = %(document_id)s::bigint;
+
+-- name: forget_versions
+DELETE FROM document_version v
+WHERE v.document_id = %(document_id)s::bigint
+  AND v.version <= coalesce((SELECT o.version FROM document_version o
+                             WHERE o.document_id = %(document_id)s::bigint
+                             ORDER BY o.version DESC OFFSET %(most)s::bigint LIMIT 1), -1)
+RETURNING v.file_sha256;
+
+-- name: files_of_versions
+SELECT file_sha256 FROM document_version WHERE document_id = %(document_id)s::bigint;
+
+-- name: needed_files
+SELECT file_sha256 FROM document WHERE file_sha256 = ANY(%(digests)s::bytea[]) AND note_of IS NULL
+UNION
+SELECT file_sha256 FROM document_version WHERE file_sha256 = ANY(%(digests)s::bytea[]);
+
+-- name: list_versions
+SELECT version, name, kind, bytes, char_length(text) AS characters, path, read_at, replaced_at
+FROM document_version WHERE document_id = %(document_id)s::bigint ORDER BY version;
+
+-- name: version_text
+SELECT version, name, kind, text, citation, pages, file_sha256, path, read_at, replaced_at
+FROM document_version
+WHERE document_id = %(document_id)s::bigint AND version = %(version)s::integer;
+
+-- name: forget_all_sources
+DELETE FROM source WHERE document_id = %(document_id)s::bigint;
+
+-- name: given_name
+SELECT d.id, d.given_name FROM document d
+WHERE d.id = %(into)s::bigint
+   OR %(into)s::bigint IS NULL AND d.trashed_at IS NULL
+      AND d.id = (SELECT document_id FROM source WHERE md5(path) = md5(%(path)s::text));
+
+-- name: rename_document
+UPDATE document SET name = %(name)s::text, given_name = %(given_name)s::text
+WHERE id = %(document_id)s::bigint OR note_of = %(document_id)s::bigint;
+
+-- Questions that were put to a document or that it answered tell of it.
+-- name: forget_queries_about
+DELETE FROM query_log
+WHERE document_id = %(document_id)s::bigint OR %(document_id)s::bigint = ANY(slots);
+
+-- name: forget_pins_to
+DELETE FROM pin WHERE document_id = %(document_id)s::bigint;
+
+-- A document into the trash, and what lies inside of it and nowhere else.
+-- name: to_trash
+WITH RECURSIVE gone (id) AS (
+    SELECT d.id FROM document d
+    WHERE d.id = %(document_id)s::bigint AND d.note_of IS NULL AND d.trashed_at IS NULL
+    UNION
+    SELECT s.document_id FROM source s JOIN gone g ON g.id = s.parent_id
+    JOIN document d ON d.id = s.document_id
+    WHERE d.trashed_at IS NULL
+      AND NOT EXISTS (SELECT FROM source o
+                      WHERE o.document_id = s.document_id AND o.parent_id IS DISTINCT FROM s.parent_id)
+)
+UPDATE document d
+SET trashed_at = now(),
+    trashed_with = CASE WHEN d.id = %(document_id)s::bigint THEN NULL
+                        ELSE %(document_id)s::bigint END
+FROM gone g WHERE d.id = g.id OR d.note_of = g.id
+RETURNING d.id, d.note_of;
+
+-- What lies in the trash: what went by itself, and how much went with it.
+-- name: list_trash
+SELECT d.id, d.name, d.kind, d.bytes, d.trashed_at, d.version,
+       (SELECT s.path FROM source s WHERE s.document_id = d.id ORDER BY s.since, s.path LIMIT 1) AS path,
+       (SELECT count(*) FROM document w
+        WHERE w.trashed_with = d.id AND w.note_of IS NULL) AS inside,
+       (SELECT count(*) FROM document n WHERE n.note_of = d.id) AS notes
+FROM document d
+WHERE d.trashed_at IS NOT NULL AND d.trashed_with IS NULL AND d.note_of IS NULL
+ORDER BY d.trashed_at, d.id;
+
+-- What comes back with a document: itself, what went with it, the notes on them.
+-- name: with_trashed
+SELECT d.id FROM document d
+WHERE d.trashed_at IS NOT NULL
+  AND (d.id = %(document_id)s::bigint OR d.note_of = %(document_id)s::bigint
+       OR d.trashed_with = %(document_id)s::bigint)
+ORDER BY d.note_of IS NOT NULL, d.id;
+
+-- name: out_of_trash
+UPDATE document SET trashed_at = NULL, trashed_with = NULL WHERE id = %(document_id)s::bigint;
+
+-- The place of a document whose path another one has by now.
+-- name: give_source
+INSERT INTO source (path, document_id)
+SELECT %(path)s::text, d.id FROM document d
+WHERE d.id = %(document_id)s::bigint AND d.note_of IS NULL
+  AND NOT EXISTS (SELECT FROM source s WHERE s.document_id = d.id)
+ON CONFLICT (md5(path)) DO NOTHING;
+
+-- name: file_and_kind
+SELECT file_sha256, name, version FROM document WHERE id = %(document_id)s::bigint;
+
+-- name: is_note
+SELECT note_of IS NOT NULL AS note FROM document WHERE id = %(document_id)s::bigint;
+
+-- That something left is kept; what it was is not.
+-- name: blank_ledger_of
+UPDATE egress_document SET name = '', places = '{}' WHERE document_id = %(document_id)s::bigint;

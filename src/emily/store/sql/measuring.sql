@@ -69,11 +69,13 @@ WITH bare AS (
     SELECT c.document_id FROM chunk c
     WHERE NOT EXISTS (SELECT FROM chunk_vector v WHERE v.chunk_id = c.id)
 )
-SELECT (SELECT count(*) FROM document) AS documents,
+SELECT (SELECT count(*) FROM document
+        WHERE note_of IS NULL AND trashed_at IS NULL) AS documents,
        (SELECT count(*) FROM chunk) AS chunks,
-       (SELECT count(*) FROM document d WHERE d.fingerprint <> %(fingerprint)s::text) AS stale,
        (SELECT count(*) FROM document d
-        WHERE d.model_id NOT IN (SELECT m.id FROM model m
+        WHERE d.trashed_at IS NULL AND d.fingerprint <> %(fingerprint)s::text) AS stale,
+       (SELECT count(*) FROM document d
+        WHERE d.trashed_at IS NULL AND d.model_id NOT IN (SELECT m.id FROM model m
                                  WHERE m.name = %(model)s::text AND m.profile = %(profile)s::text
                                    AND m.dimension = %(dimension)s::integer)) AS other_model,
        (SELECT count(*) FROM bare) AS without_vector,

@@ -3,7 +3,8 @@
 -- The models that vectors are of, with how many documents each has: in use, and waiting.
 -- name: model_shares
 SELECT m.name, m.profile, m.dimension,
-       (SELECT count(*) FROM document d WHERE d.model_id = m.id) AS documents,
+       (SELECT count(*) FROM document d
+        WHERE d.model_id = m.id AND d.trashed_at IS NULL) AS documents,
        (SELECT count(*) FROM next_document n WHERE n.model_id = m.id) AS waiting,
        (SELECT count(*) FROM word w WHERE w.model_id = m.id) AS words
 FROM model m ORDER BY m.id;
@@ -11,7 +12,7 @@ FROM model m ORDER BY m.id;
 -- Documents that are neither of the model nor wholly embedded by it, the smallest id first.
 -- name: documents_to_embed
 SELECT d.id, d.name FROM document d
-WHERE d.model_id <> %(model_id)s::integer
+WHERE d.trashed_at IS NULL AND d.model_id <> %(model_id)s::integer
   AND (NOT EXISTS (SELECT FROM next_document n
                    WHERE n.document_id = d.id AND n.model_id = %(model_id)s::integer
                      AND n.name = d.name)

@@ -19,7 +19,8 @@ DELETE FROM stem_posting WHERE document_id = %(document_id)s;
 
 -- Documents that were indexed without what the preset archive looks in.
 -- name: documents_without_stems
-SELECT count(*) AS documents FROM document WHERE strpos(fingerprint, %(mark)s::text) = 0;
+SELECT count(*) AS documents FROM document
+WHERE trashed_at IS NULL AND strpos(fingerprint, %(mark)s::text) = 0;
 
 -- A question's stems in every language that chunks are stemmed in.
 -- name: query_stems

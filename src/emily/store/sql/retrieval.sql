@@ -7,26 +7,38 @@ SELECT number FROM revision;
 -- What the scores depend on, and whether the whole index is of one model.
 -- name: search_facts
 SELECT (SELECT number FROM revision) AS revision,
-       (SELECT count(*) FROM document) AS documents,
-       (SELECT count(*) FROM document d WHERE d.fingerprint <> %(fingerprint)s::text) AS stale,
+       (SELECT count(*) FROM document
+        WHERE note_of IS NULL AND trashed_at IS NULL) AS documents,
+       (SELECT count(DISTINCT coalesce(d.note_of, d.id)) FROM document d
+        WHERE d.trashed_at IS NULL AND d.fingerprint <> %(fingerprint)s::text) AS stale,
+       (SELECT array_agg(DISTINCT d.fingerprint) FROM document d
+        WHERE d.trashed_at IS NULL AND d.fingerprint <> %(fingerprint)s::text) AS fingerprints,
        (SELECT string_agg(DISTINCT m.name || '/' || m.profile, ', ')
         FROM document d JOIN model m ON m.id = d.model_id
-        WHERE m.name <> %(model)s::text OR m.profile <> %(profile)s::text
-           OR m.dimension <> %(dimension)s::integer) AS other_models;
+        WHERE d.trashed_at IS NULL
+          AND (m.name <> %(model)s::text OR m.profile <> %(profile)s::text
+               OR m.dimension <> %(dimension)s::integer)) AS other_models;
 
 -- The documents that a search is to look in, and how many would be but for their date.
 -- name: matching_documents
-SELECT d.id, d.dated IS NOT NULL AS has_date
-FROM document d
-WHERE (%(since)s::date IS NULL OR d.dated IS NULL OR d.dated >= %(since)s::date)
-  AND (%(until)s::date IS NULL OR d.dated IS NULL OR d.dated <= %(until)s::date)
-  AND (%(kinds)s::text[] IS NULL OR d.kind = ANY(%(kinds)s::text[]))
-  AND (%(languages)s::text[] IS NULL OR d.language = ANY(%(languages)s::text[]))
+SELECT d.id, o.id AS owner, o.dated IS NOT NULL AS has_date
+FROM document d JOIN document o ON o.id = coalesce(d.note_of, d.id)
+WHERE o.trashed_at IS NULL
+  AND (%(since)s::date IS NULL OR o.dated IS NULL OR o.dated >= %(since)s::date)
+  AND (%(until)s::date IS NULL OR o.dated IS NULL OR o.dated <= %(until)s::date)
+  AND (%(kinds)s::text[] IS NULL OR o.kind = ANY(%(kinds)s::text[]))
+  AND (%(languages)s::text[] IS NULL OR o.language = ANY(%(languages)s::text[]))
   AND (%(folder)s::text IS NULL
        OR EXISTS (SELECT FROM source s
-                  WHERE s.document_id = d.id
+                  WHERE s.document_id = o.id
                     AND (s.path = %(folder)s::text OR starts_with(s.path, %(inside)s::text)
                          OR starts_with(s.path, %(enclosed)s::text))))
+  AND (%(categories)s::text[] IS NULL
+       OR EXISTS (SELECT FROM analysis a
+                  JOIN document_category e ON e.document_id = a.document_id
+                  JOIN category c ON c.id = e.category_id
+                  WHERE a.document_id = o.id AND a.text_sha256 = o.text_sha256
+                    AND lower(c.name) = ANY(%(categories)s::text[])))
 ORDER BY d.id;
 
 -- name: chunk_statistics
@@ -94,7 +106,7 @@ LIMIT %(limit)s::integer;
 
 -- Facts of the chunks that an arm brought, and their best part; in any order.
 -- name: gather_chunks
-SELECT c.id, c.document_id, c.ordinal, c.start_at, c.end_at, c.language, c.terms, d.name,
+SELECT c.id, c.document_id, c.ordinal, c.start_at, c.end_at, c.language, c.terms, d.name, d.note_of,
        (SELECT max(-(v.vector <#> %(vector)s::halfvec))
         FROM chunk_vector v WHERE v.chunk_id = c.id) AS part
 FROM chunk c JOIN document d ON d.id = c.document_id
@@ -156,6 +168,7 @@ ORDER BY q.place;
 
 -- name: document_references
 SELECT d.id, d.name, d.kind, d.description,
+       (SELECT v.name FROM vault v WHERE v.id = d.vault_id) AS vault,
        char_length(btrim(d.text, E' \t\n')) AS characters,  -- blank ends are shown to nobody
        (SELECT s.path FROM source s WHERE s.document_id = d.id ORDER BY s.since, s.path LIMIT 1) AS path,
        (SELECT count(*) FROM chunk c WHERE c.document_id = d.id) AS chunks
@@ -187,9 +200,10 @@ SELECT (SELECT array_send(array_agg(id ORDER BY id)) FROM batch) AS id,
        (SELECT array_send(array_agg(end_at ORDER BY id)) FROM batch) AS end_at,
        (SELECT array_send(array_agg(terms ORDER BY id)) FROM batch) AS terms,
        (SELECT array_agg(language ORDER BY id) FROM batch) AS languages,
-       named.ids AS named, named.names,
+       named.ids AS named, named.names, named.owners AS note_owners,
        parts.owners, parts.vectors
-FROM (SELECT array_agg(d.id) AS ids, array_agg(d.name) AS names
+FROM (SELECT array_agg(d.id) AS ids, array_agg(d.name) AS names,
+             array_agg(d.note_of) AS owners
       FROM document d WHERE d.id IN (SELECT document_id FROM batch)) AS named,
      (SELECT array_send(array_agg(v.chunk_id ORDER BY v.chunk_id, v.part)) AS owners,
              string_agg(halfvec_send(v.vector), '' ORDER BY v.chunk_id, v.part) AS vectors

@@ -53,6 +53,7 @@ RETURNING id;
 -- name: replace_note
 UPDATE document
 SET name = %(name)s, kind = %(kind)s, title = %(title)s, language = %(language)s,
+    description = CASE WHEN text_sha256 = %(text_sha256)s::bytea THEN description END,
     citation = %(citation)s, text = %(text)s, tables = %(tables)s,
     file_sha256 = %(file_sha256)s, text_sha256 = %(text_sha256)s, bytes = %(bytes)s,
     warnings = %(warnings)s, name_vector = %(name_vector)s, model_id = %(model_id)s,
@@ -114,7 +115,7 @@ WHERE d.id = ANY(%(documents)s::bigint[]) AND d.name_vector IS NOT NULL
   AND m.dimension = %(dimension)s::integer;
 
 -- name: forget_links_of
-DELETE FROM vault_link WHERE file_id = ANY(%(files)s::bigint[]);
+DELETE FROM vault_link WHERE file_id = %(file_id)s::bigint;
 
 -- The links of a vault that may lead elsewhere now: those of some files, and those by some names.
 -- name: vault_links
@@ -187,20 +188,36 @@ SELECT f.document_id, v.name AS vault, f.path, f.title
 FROM vault_file f JOIN vault v ON v.id = f.vault_id
 WHERE f.document_id = ANY(%(documents)s::bigint[]) ORDER BY f.id;
 
--- The graph of links, as columns: documents that link to documents, and the tags that they bear.
+-- What changes whenever a link does.
+-- name: links_revision
+SELECT links FROM revision;
+
+-- name: bump_links
+UPDATE revision SET links = links + 1;
+
+-- The links that a note has by now.
+-- name: links_of_file
+SELECT l.kind, l.target, l.heading, l.block, l.embed, l.line FROM vault_link l
+WHERE l.file_id = %(file_id)s::bigint ORDER BY l.ordinal;
+
+-- The graph of links, as columns: documents that link to documents.
 -- name: link_graph
 SELECT array_send(array_agg(s.document_id ORDER BY l.file_id, l.ordinal)) AS sources,
-       array_send(array_agg(t.document_id ORDER BY l.file_id, l.ordinal)) AS targets
+       array_send(array_agg(t.document_id ORDER BY l.file_id, l.ordinal)) AS targets,
+       array_send(array_agg(array_position(%(kinds)s::text[], l.kind) - 1
+                            ORDER BY l.file_id, l.ordinal)) AS kinds,
+       array_send(array_agg(l.line ORDER BY l.file_id, l.ordinal)) AS lines
 FROM vault_link l
 JOIN vault_file s ON s.id = l.file_id JOIN vault_file t ON t.id = l.target_id
 WHERE s.document_id IS NOT NULL AND t.document_id IS NOT NULL
   AND s.document_id <> t.document_id;
 
+-- The tags that documents bear, each with a number.
 -- name: tag_graph
 SELECT array_send(array_agg(q.document_id ORDER BY q.document_id, q.tag)) AS documents,
-       array_send(array_agg(q.tag ORDER BY q.document_id, q.tag)) AS tags
-FROM (SELECT DISTINCT s.document_id,
-             dense_rank() OVER (ORDER BY s.vault_id, lower(l.target))::bigint AS tag
+       array_send(array_agg(q.tag ORDER BY q.document_id, q.tag)) AS tags,
+       array_send(array_agg(q.line ORDER BY q.document_id, q.tag)) AS lines
+FROM (SELECT s.document_id, l.line, dense_rank() OVER (ORDER BY s.vault_id, l.key)::bigint AS tag
       FROM vault_link l JOIN vault_file s ON s.id = l.file_id
       WHERE l.kind = 'tag' AND s.document_id IS NOT NULL) AS q;
 
@@ -213,16 +230,16 @@ JOIN vault_file s ON s.id = l.file_id JOIN vault_file t ON t.id = l.target_id
 WHERE s.document_id = ANY(%(sources)s::bigint[]) AND t.document_id = ANY(%(targets)s::bigint[])
 ORDER BY l.file_id, l.ordinal;
 
--- Tags that two of the documents share.
+-- The tags of documents, to say which of them two share.
 -- name: tags_of
-SELECT s.document_id, lower(l.target) AS tag, s.path
+SELECT s.document_id, l.key AS tag, l.target, l.line
 FROM vault_link l JOIN vault_file s ON s.id = l.file_id
 WHERE l.kind = 'tag' AND s.document_id = ANY(%(documents)s::bigint[])
 ORDER BY s.document_id, l.ordinal;
 
--- The passages of some documents, to find the one that is nearest to a question.
--- name: chunks_of_documents
-SELECT c.id, c.document_id, c.ordinal FROM chunk c
+-- The first passage of each of some documents.
+-- name: first_chunks
+SELECT DISTINCT ON (c.document_id) c.id, c.document_id FROM chunk c
 WHERE c.document_id = ANY(%(documents)s::bigint[]) ORDER BY c.document_id, c.ordinal;
 
 -- name: note_precedent

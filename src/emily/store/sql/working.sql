@@ -163,3 +163,70 @@ ORDER BY w.id;
 
 -- name: forget_work
 DELETE FROM work WHERE id = ANY(%(ids)s::bigint[]) AND status <> 'running';
+
+-- Watched folders
+
+-- name: watch_folder
+INSERT INTO watched_folder (path) VALUES (%(path)s::bytea)
+ON CONFLICT (md5(path)) DO NOTHING
+RETURNING id;
+
+-- name: unwatch_folder
+DELETE FROM watched_folder WHERE md5(path) = md5(%(path)s::bytea) RETURNING id;
+
+-- name: watched_folders
+SELECT f.id, f.path, f.since, f.looked_at, f.trouble, f.identity,
+       (SELECT count(*) FROM watched_file w WHERE w.folder_id = f.id) AS files,
+       (SELECT count(*) FROM watched_file w
+        WHERE w.folder_id = f.id AND w.missing_since IS NOT NULL) AS missing
+FROM watched_folder f ORDER BY f.id;
+
+-- name: watched_files
+SELECT path, bytes, modified_ns, missing_since FROM watched_file
+WHERE folder_id = %(folder_id)s::integer;
+
+-- Files as they were when they were queued.
+-- name: see_files
+INSERT INTO watched_file (folder_id, path, bytes, modified_ns)
+SELECT f.id, q.path, q.bytes, q.modified_ns
+FROM unnest(%(paths)s::bytea[], %(sizes)s::bigint[], %(times)s::bigint[])
+     AS q (path, bytes, modified_ns)
+JOIN watched_folder f ON f.id = %(folder_id)s::integer  -- it may be watched no longer
+ON CONFLICT (folder_id, md5(path)) DO UPDATE
+SET bytes = excluded.bytes, modified_ns = excluded.modified_ns, missing_since = NULL;
+
+-- name: forget_watched
+DELETE FROM watched_file
+WHERE folder_id = %(folder_id)s::integer AND path = ANY(%(paths)s::bytea[]);
+
+-- name: miss_watched
+UPDATE watched_file SET missing_since = clock_timestamp()
+WHERE folder_id = %(folder_id)s::integer AND path = ANY(%(paths)s::bytea[])
+  AND missing_since IS NULL;
+
+-- name: looked_at_folder
+UPDATE watched_folder
+SET looked_at = clock_timestamp(), trouble = %(trouble)s::text,
+    identity = coalesce(%(identity)s::text, identity)
+WHERE id = %(folder_id)s::integer;
+
+-- What the archive holds of files by their paths.
+-- name: documents_at
+SELECT s.path, s.document_id,
+       (SELECT count(*) FROM source o WHERE o.document_id = s.document_id) AS places
+FROM source s JOIN unnest(%(paths)s::text[]) AS q (path) ON md5(s.path) = md5(q.path)
+WHERE s.parent_id IS NULL;
+
+-- Work that is open on files, by their paths.
+-- name: open_work_in
+SELECT count(*) AS count FROM work w
+WHERE w.status IN ('waiting', 'running') AND w.next_at IS NULL AND w.path IS NOT NULL
+  AND substr(w.path, 1, octet_length(%(folder)s::bytea)) = %(folder)s::bytea;
+
+-- name: forget_work_on
+DELETE FROM work w USING unnest(%(paths)s::bytea[]) AS q (path)
+WHERE md5(w.path) = md5(q.path) AND w.status <> 'running';
+
+-- A file is gone from one of the places where its document is kept.
+-- name: forget_place
+DELETE FROM source WHERE md5(path) = md5(%(path)s::text) AND parent_id IS NULL;
