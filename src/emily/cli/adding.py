@@ -16,6 +16,7 @@ from emily.cli.program import INTERRUPTED
 from emily.cli.session import AsJson, guarded, say_json, session_of
 from emily.cli.working import add_later
 from emily.errors import EmilyError, InputError
+from emily.places import absolute
 from emily.reading.walk import refuse_empty
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def add(
     """
     refuse_empty(paths)
     # As it stands if there is no such user: a file may be called ~ada.
-    if not any(os.path.lexists(os.path.expanduser(path)) for path in paths):  # noqa: PTH111
+    if not any(os.path.lexists(absolute(path)) for path in paths):
         given = ", ".join(repr(path) for path in paths)
         raise InputError(f"There is no such file or folder: {given}")
     session = session_of(context)
@@ -120,6 +121,7 @@ def shown_progress() -> Iterator[Callable[[Progress], None]]:
     from rich.table import Column
 
     from emily.cli.printing import errors
+    from emily.cli.served import is_served
 
     columns = (
         BarColumn(bar_width=24),
@@ -131,7 +133,15 @@ def shown_progress() -> Iterator[Callable[[Progress], None]]:
             table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1),
         ),
     )
-    with Bar(*columns, console=errors(), transient=True) as bar:
+    # A server's streams are those of all commands that it runs.
+    take_over = not is_served()
+    with Bar(
+        *columns,
+        console=errors(),
+        transient=True,
+        redirect_stdout=take_over,
+        redirect_stderr=take_over,
+    ) as bar:
         task = bar.add_task("", total=None)
 
         def show(progress: Progress) -> None:

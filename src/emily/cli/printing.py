@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from emily.cli.plain import one_line, plain
+from emily.cli.served import ServedStream, stream_of
 
 __all__ = [
     "QUOTE",
@@ -48,8 +49,15 @@ def errors() -> Console:
 
 
 def _console(file: IO[str]) -> Console:
-    width = None if file.isatty() else _PIPE_WIDTH
-    return Console(file=file, width=width, markup=False, highlight=False, emoji=False)
+    own = stream_of(file)
+    width = None if own.isatty() else _PIPE_WIDTH
+    environment: Mapping[str, str] | None = None
+    if isinstance(own, ServedStream):  # the terminal is at the other end
+        environment = own.terminal.environment
+        width = width or own.terminal.columns
+    return Console(
+        file=own, width=width, markup=False, highlight=False, emoji=False, _environ=environment
+    )
 
 
 def cell(value: Any) -> str:

@@ -29,11 +29,15 @@ def _run() -> int | str | None:
 
     open_missing()
     result = take_over()
-    from emily.cli.app import app
+    from emily.cli.relay import relayed
 
     code: int | str | None = 0
     try:
-        app(prog_name="emily")
+        code = relayed(sys.argv[1:])
+        if code is None:
+            from emily.cli.app import app
+
+            app(prog_name="emily")
     except SystemExit as end:
         # Ctrl-C before a command begins or after it ended: Typer exits without a word.
         if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):

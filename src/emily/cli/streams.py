@@ -5,7 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Any
+
+# As of typing, which takes longer to import than the rest of a command that a server runs.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["StandardStream", "open_missing", "take_over"]
 

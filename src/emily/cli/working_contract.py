@@ -11,15 +11,18 @@ from emily.cli.contract import Output
 
 if TYPE_CHECKING:
     from emily.work import Job, Queued, Retried, WorkCounts
+    from emily.work.watching import WatchedFolder
 
 __all__ = [
     "AddLaterOutput",
     "JobsOutput",
     "RetryOutput",
+    "WatchOutput",
     "WorkerOutput",
     "add_later_output",
     "jobs_output",
     "retry_output",
+    "watch_output",
     "worker_output",
 ]
 
@@ -88,6 +91,50 @@ class WorkerOutput(Output):
     done: Annotated[int, "Jobs that it did."]
     failed: Annotated[int, "Jobs that failed for good."]
     delayed: Annotated[int, "Attempts that failed by what may pass, and are made again."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchedFolderPart:
+    """A folder that is followed."""
+
+    path: Annotated[str, "Its absolute path."]
+    since: Annotated[str, "When it was added, ISO 8601 with time zone."]
+    files: Annotated[int, "Files that were seen in it."]
+    missing: Annotated[int, "Of these, how many were deleted while their documents stay."]
+    looked_at: Annotated[str | None, "When it was looked at last; `null` if it never was."]
+    trouble: Annotated[str | None, "Why it cannot be looked at."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchOutput(Output):
+    """`emily watch`."""
+
+    folders: Annotated[list[WatchedFolderPart], "The folders that are followed."]
+    added: Annotated[list[str], "Those that were added now."]
+    removed: Annotated[list[str], "Those that are followed no longer."]
+    served: Annotated[bool, "Whether a server runs that follows them."]
+
+
+def watch_output(
+    folders: Sequence[WatchedFolder], added: Sequence[str], removed: Sequence[str], *, served: bool
+) -> WatchOutput:
+    """The watched folders."""
+    return WatchOutput(
+        folders=[
+            WatchedFolderPart(
+                path=str(item.path),
+                since=item.since.isoformat(),
+                files=item.files,
+                missing=item.missing,
+                looked_at=_moment(item.looked_at),
+                trouble=item.trouble,
+            )
+            for item in folders
+        ],
+        added=list(added),
+        removed=list(removed),
+        served=served,
+    )
 
 
 def add_later_output(queued: Queued) -> AddLaterOutput:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 from emily.errors import InputError
+from emily.places import absolute
+from emily.reading.ignoring import IGNORE_FILE, IgnoreFile, ignored_by
 
 __all__ = ["Found", "refuse_empty", "walk"]
 
@@ -75,8 +77,7 @@ def walk(paths: Iterable[Path | str], private: Path | None = None) -> Iterator[F
     known: dict[_Key, Path] = {}
     own = _key(private) if private is not None and private.exists() else None
     for given in paths:
-        # Keeps links, and ~ada where there is no such user: a file may be called so.
-        path = Path(os.path.abspath(os.path.expanduser(given)))  # noqa: PTH100, PTH111
+        path = Path(absolute(given))
         for found in _named(path, known, own):
             if found.path not in seen:
                 seen.add(found.path)
@@ -110,9 +111,9 @@ def _named(path: Path, known: dict[_Key, Path], own: _Key | None) -> Iterator[Fo
 def _folder(top: Path, known: dict[_Key, Path], own: _Key | None) -> Iterator[Found]:
     """What a folder holds, to any depth, so without recursion."""
     # Each folder with the keys of those around it: a link to one of them is a loop.
-    stack: list[tuple[Path, frozenset[_Key]]] = [(top, frozenset())]
+    stack: list[tuple[Path, frozenset[_Key], tuple[IgnoreFile, ...]]] = [(top, frozenset(), ())]
     while stack:
-        folder, above = stack.pop()
+        folder, above, ignoring = stack.pop()
         try:
             key = _key(folder)
             if key == own:
@@ -129,14 +130,24 @@ def _folder(top: Path, known: dict[_Key, Path], own: _Key | None) -> Iterator[Fo
         except OSError as error:
             yield Found(folder, "failed", _reason(error))
             continue
+        if IGNORE_FILE in names:
+            try:
+                ignoring = (*ignoring, IgnoreFile.read(folder / IGNORE_FILE))
+            except (OSError, ValueError) as error:
+                reason = f"it cannot be used, so nothing in its folder is read: {error}"
+                yield Found(folder / IGNORE_FILE, "failed", reason)
+                continue
         folders = []
         for name in names:
             found = _entry(folder / name)
-            if found is None:
+            by = ignored_by(ignoring, folder / name, is_folder=found is None)
+            if by is not None and (found is None or found.state == "file"):
+                yield Found(folder / name, "ignored", f"by {by}")
+            elif found is None:
                 folders.append(folder / name)
             else:
                 yield found
-        stack += [(path, above | {key}) for path in reversed(folders)]
+        stack += [(path, above | {key}, ignoring) for path in reversed(folders)]
 
 
 def _entry(path: Path) -> Found | None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emily.errors import AmbiguousDocument, InputError, UnknownDocument
 from emily.indexing.catalogue import Catalogue
 from emily.indexing.report import FileOutcome
+from emily.places import absolute
 from emily.reading.walk import Found, refuse_empty, walk
 from emily.settings import Settings
 from emily.store import Database
@@ -19,6 +21,9 @@ from emily.store.alerts import Alerts
 from emily.work.phases import FilePhase, Phase
 from emily.work.queue import Job, JobStatus, Queue, WorkCounts
 from emily.work.worker import ALIVE_SECONDS, Finished, Worker
+
+if TYPE_CHECKING:
+    from emily.work.watching import Watcher
 
 __all__ = ["Job", "Queued", "Retried", "Work", "WorkCounts"]
 
@@ -56,6 +61,7 @@ class Work:
         add: takes in one file; gives what came of it and of what lies inside.
         phases: what is done with documents after they were indexed.
         settled: called when no file is left to be indexed, after some were.
+        trash: puts the document of a file that was deleted in a watched folder into the trash.
     """
 
     def __init__(
@@ -66,6 +72,7 @@ class Work:
         add: Callable[[Path], Awaitable[Sequence[FileOutcome]]],
         phases: Sequence[Phase] = (),
         settled: Callable[[], Awaitable[Any]] | None = None,
+        trash: Callable[[int], Awaitable[Any]] | None = None,
     ) -> None:
         self.queue = Queue(database)
         self._database = database
@@ -75,6 +82,7 @@ class Work:
         self._files = FilePhase(add)
         self._phases = {phase.name: phase for phase in phases}
         self._settled = settled
+        self._trash = trash
 
     async def add_later(self, paths: Sequence[Path | str]) -> Queued:
         """Queue files, and all those in folders, to be indexed by a worker.
@@ -104,7 +112,7 @@ class Work:
             AmbiguousDocument: it is the name of several.
         """
         given = str(document)
-        path = Path(os.path.abspath(os.path.expanduser(given)))  # noqa: PTH100, PTH111
+        path = Path(absolute(given))
         try:
             documents = [await self._catalogue.resolve(document)]
         except UnknownDocument:
@@ -144,11 +152,11 @@ class Work:
             found = await self.jobs_on(document)
             tried = [job for job in found if _refusal(job) is None]
             if not tried:
-                reasons = {_refusal(job) for job in found} or {
+                reasons = list(dict.fromkeys(filter(None, map(_refusal, found)))) or [
                     "It was never in the queue; emily add reads its file again."
-                }
+                ]
                 raise InputError(
-                    f"Nothing of {str(document)!r} is tried again: {' '.join(map(str, reasons))}"
+                    f"Nothing of {str(document)!r} is tried again: {' '.join(reasons)}"
                 )
         queued = await self.queue.again(
             [(job.id, job.phase) for job in tried], afresh=True, statuses=("waiting", "failed")
@@ -169,6 +177,21 @@ class Work:
             concurrency=self._settings.worker_concurrency,
             settled=self._settled,
         )
+
+    async def setting_rows(self) -> Mapping[str, Any]:
+        """The settings that are kept in the database now, for who keeps a brain open."""
+        return {row["name"]: row["value"] for row in await self._database.fetch("setting_rows")}
+
+    @cached_property
+    def watcher(self) -> Watcher:
+        """The folders that are followed."""
+        from emily.work.watching import Watcher
+
+        return Watcher(self._database, self.queue, self._alerts, self._settings, self._trash)
+
+    async def watch(self, stop: asyncio.Event) -> None:
+        """Follow the watched folders until ``stop`` is set; a worker does the rest."""
+        await self.watcher.run(stop)
 
     async def run(
         self,

@@ -1,0 +1,139 @@
+"""Where the server of a home listens: one server a home, on a socket that is its owner's alone.
+
+``<home>/serve/`` is a folder of mode 0700 with the lock, which the system frees when the server
+dies; ``server.json``, by which others find it; and, where the path is short enough, the socket.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from emily.errors import StoreError, StoreUnavailable
+from emily.store.folders import open_private, private_folder, socket_folder
+from emily.store.identity import Identity
+from emily.version import VERSION
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["announce", "described", "endpoint", "stop_server"]
+
+_STOP_SECONDS = 60.0
+
+
+@contextlib.contextmanager
+def endpoint(home: Path) -> Iterator[socket.socket]:
+    """Listen for a home, until the block ends.
+
+    Raises:
+        StoreUnavailable: another server of this home runs.
+        StoreError: the folder cannot be used.
+    """
+    if sys.platform == "win32":
+        raise StoreError("emily serve does not run on Windows yet; every command works alone.")
+    home = home.resolve()
+    us = Identity("us")
+    folder = private_folder(home / "serve", us)
+    lock = open_private(folder / "lock", os.O_RDWR, us)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            found = described(home) or {}
+            raise StoreUnavailable(
+                f"A server of {home} runs already (process {found.get('pid', '?')}). Use it, or "
+                "end it first with: emily stop"
+            ) from None
+        place = socket_folder(folder, us) / "api"
+        place.unlink(missing_ok=True)  # of a server that was killed
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            before = os.umask(0o177)
+            try:
+                listening.bind(str(place))
+            finally:
+                os.umask(before)
+            listening.listen(128)
+            yield listening
+        finally:
+            (folder / "server.json").unlink(missing_ok=True)
+            listening.close()
+            place.unlink(missing_ok=True)
+    finally:
+        os.close(lock)
+
+
+def announce(home: Path, listening: socket.socket) -> None:
+    """Let others find the server, from the moment at which it can answer."""
+    folder = home.resolve() / "serve"
+    text = json.dumps(
+        {
+            "pid": os.getpid(),
+            "version": VERSION,
+            "home": str(home.resolve()),
+            "socket": listening.getsockname(),
+            "since": time.time(),
+        }
+    )
+    beside = folder / "server.json.part"
+    descriptor = open_private(beside, os.O_WRONLY | os.O_TRUNC, Identity("us"))
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    beside.replace(folder / "server.json")
+
+
+def described(home: Path) -> dict[str, Any] | None:
+    """What the server of a home wrote of itself; ``None`` if none runs."""
+    folder = home.resolve() / "serve"
+    if sys.platform == "win32" or not _held(folder / "lock"):
+        return None
+    try:
+        found = json.loads((folder / "server.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def stop_server(home: Path) -> bool:
+    """Tell the server of a home to end, and wait for it; gives whether one ran.
+
+    Raises:
+        StoreUnavailable: it did not end in time.
+    """
+    found = described(home)
+    if found is None:
+        return False
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(int(found["pid"]), signal.SIGTERM)
+    deadline = time.monotonic() + _STOP_SECONDS
+    while _held(home.resolve() / "serve" / "lock"):
+        if time.monotonic() > deadline:
+            raise StoreUnavailable(
+                f"The server (process {found['pid']}) has not ended within {_STOP_SECONDS:g} s."
+            )
+        time.sleep(0.05)
+    return True
+
+
+def _held(lock: Path) -> bool:
+    """Whether a process holds the lock: whether the server lives."""
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
