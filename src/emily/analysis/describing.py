@@ -148,14 +148,15 @@ def _nearest(
     paper, party = document.paper, fold(document.party or "")
     dates = _date_marks(document.date)
 
-    def score(item: Sentence) -> float:
+    def score(item: Sentence) -> tuple[bool, float]:
+        """Whether it names one of the three, and how near it is to the centre."""
         line = fold(item.text)
         named = [
             paper is not None and names_paper(item.text, paper),
             bool(party) and party in line,
             any(mark in line for mark in dates),
         ]
-        return float(item.vector @ centre) / length + _NAMED * sum(named)
+        return any(named), float(item.vector @ centre) / length + _NAMED * sum(named)
 
     ranked = sorted(usable, key=score, reverse=True)
     chosen = ranked[:1]

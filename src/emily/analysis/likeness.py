@@ -1,9 +1,10 @@
 """Categories without a chat model: by calibrated likeness to their names and examples.
 
-A cosine alone says little: a long text is near everything, a short one near nothing. So what a
-document has in common with a category is compared with what it has in common with forty subjects
-of private papers (``_SUBJECTS``), and a logistic function, fitted to papers of our own, turns that
-into a probability (docs/analysis.md).
+A cosine alone says little: a vague description is near everything, a terse one near nothing. So
+what a description has in common with a category is taken as a deviation from what it has in
+common with subjects of private papers in general (``_SUBJECTS``), and a logistic function makes a
+probability of it. The function was fitted to 55 short papers of our own with 12 categories
+(``benchmarks/category_papers.py``); what it is worth on other papers is in docs/analysis.md.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from emily.analysis.categories import Category
 from emily.models import Embedder
 
-__all__ = ["Anchor", "Likeness", "Match", "anchors_of"]
+__all__ = ["WEIGHTS", "Likeness", "Match", "Signals", "probability_of"]
 
 _SUBJECTS: Final = (
     "taxes", "tasse", "rent", "affitto", "health", "salute", "insurance", "assicurazione",
@@ -30,20 +31,31 @@ _SUBJECTS: Final = (
     "informatica", "law", "diritto", "science", "scienza", "house", "casa", "politics",
 )  # fmt: skip
 
+WEIGHTS: Final = {
+    # Whether the category has a description, and examples: intercept, then the weight of the
+    # likeness to its name, to name and description together, to the nearest example.
+    (False, False): (-4.417, 1.542, 0.0, 0.0),
+    (True, False): (-5.502, 1.005, 0.693, 0.0),
+    (False, True): (-4.624, 1.405, 0.0, 0.382),
+    (True, True): (-5.582, 0.919, 0.631, 0.361),
+}
+
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
-    """A text that stands for a category.
+class Signals:
+    """What a document has in common with a category, in deviations from what is usual for it.
 
     Attributes:
-        text: that is compared.
-        shown: how a reason names it.
-        example: whether it is one of the owner's examples.
+        name: with the category's name.
+        description: with name and description together; 0 where there is no description.
+        example: with the nearest example; 0 where there is none.
+        nearest: which example that is; ``None`` where there is none.
     """
 
-    text: str
-    shown: str
-    example: bool
+    name: float
+    description: float
+    example: float
+    nearest: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +73,6 @@ class Match:
     reason: str
 
 
-def anchors_of(category: Category) -> list[Anchor]:
-    """What stands for a category: its name, name and description together, each example."""
-    anchors = [Anchor(category.name, "its name", False)]
-    if category.description:
-        both = f"{category.name}: {category.description}"
-        anchors.append(Anchor(both, "its description", False))
-    anchors += [Anchor(text, f"the example “{text[:60]}”", True) for text in category.examples]
-    return anchors
-
-
 class Likeness:
     """Compares documents with the owner's categories."""
 
@@ -83,15 +85,11 @@ class Likeness:
         """
         self._embedder = embedder
         self._categories = list(categories)
-        self._anchors = [anchors_of(item) for item in self._categories]
 
-    def matches(
-        self, sentences: Sequence[NDArray[np.float32]], description: str, bar: float
-    ) -> list[Match]:
+    def matches(self, description: str, bar: float) -> list[Match]:
         """The categories of a document, surest first; none where none reaches the bar.
 
         Args:
-            sentences: vectors of its summary's sentences, by this embedder.
             description: of the document.
             bar: least probability, 0 to 1.
 
@@ -99,46 +97,44 @@ class Likeness:
             ModelUnavailable: the embedder cannot be loaded.
             VectorError: it fails on the description or on a category.
         """
+        if not description.strip() or not self._categories:
+            return []
         found = []
-        for category, anchors, signals in zip(
-            self._categories, self._anchors, self.signals(sentences, description), strict=True
-        ):
-            probability = _probability(signals)
+        for category, signals in zip(self._categories, self.signals(description), strict=True):
+            weights = WEIGHTS[bool(category.description), bool(category.examples)]
+            probability = probability_of(signals, weights)
             if probability >= bar:
-                nearest = anchors[int(signals[-1])]
-                found.append(Match(category, probability, f"It is like {nearest.shown}."))
+                found.append(Match(category, probability, _reason(signals, weights)))
         return sorted(found, key=lambda match: -match.probability)
 
-    def signals(
-        self, sentences: Sequence[NDArray[np.float32]], description: str
-    ) -> list[tuple[float, ...]]:
+    def signals(self, description: str) -> list[Signals]:
         """What a document has in common with each category.
 
-        Returns:
-            for each category: the likeness of name and description, that of the examples (the
-            former where there are none), both as deviations from that to other subjects; whether
-            there are examples; the number of the nearest anchor.
+        Raises:
+            ModelUnavailable, VectorError: as ``matches``.
         """
-        own = self._embedder.embed_queries([description or "."])
-        lines = np.vstack([own, *(vector[None] for vector in sentences)])
-        centre = lines.mean(axis=0)
-        centre /= float(np.linalg.norm(centre)) or 1.0
-
-        def likeness(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-            """Of each anchor: mean of that to the whole, the description and the best sentence."""
-            best = (vectors @ lines.T).max(axis=1)
-            mean: NDArray[np.float64] = (vectors @ centre + vectors @ own[0] + best) / 3.0
-            return mean
-
-        others = likeness(self._subjects)
+        own = self._embedder.embed_queries([description])[0]
+        others = self._subjects @ own
         low, spread = float(others.mean()), float(others.std()) or 1.0
-        found: list[tuple[float, ...]] = []
-        for anchors, vectors in zip(self._anchors, self._vectors, strict=True):
-            values = (likeness(vectors) - low) / spread
-            examples = np.array([anchor.example for anchor in anchors])
-            named = float(values[~examples].max())
-            like = float(values[examples].max()) if examples.any() else named
-            found.append((named, like, float(examples.any()), float(values.argmax())))
+
+        def deviation(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+            values: NDArray[np.float64] = (vectors @ own - low) / spread
+            return values
+
+        found = []
+        for category, (named, described, examples) in zip(
+            self._categories, self._vectors, strict=True
+        ):
+            likes = deviation(examples)
+            place = int(likes.argmax()) if len(likes) else None
+            found.append(
+                Signals(
+                    name=float(deviation(named)[0]),
+                    description=float(deviation(described)[0]) if len(described) else 0.0,
+                    example=0.0 if place is None else float(likes[place]),
+                    nearest=None if place is None else category.examples[place],
+                )
+            )
         return found
 
     @cached_property
@@ -146,17 +142,34 @@ class Likeness:
         return self._embedder.embed_queries(list(_SUBJECTS))
 
     @cached_property
-    def _vectors(self) -> list[NDArray[np.float32]]:
+    def _vectors(self) -> list[tuple[NDArray[np.float32], ...]]:
+        """Of each category: its name, name and description, its examples."""
+        embed = self._embedder.embed_queries
         return [
-            self._embedder.embed_queries([anchor.text for anchor in anchors])
-            for anchors in self._anchors
+            (
+                embed([item.name]),
+                embed([f"{item.name}: {item.description}"] if item.description else []),
+                embed(list(item.examples)),
+            )
+            for item in self._categories
         ]
 
 
-_INTERCEPT, _NAMED, _LIKE = -4.0, 1.5, 0.5
-
-
-def _probability(signals: tuple[float, ...]) -> float:
-    named, like = signals[:2]
-    value = _INTERCEPT + _NAMED * named + _LIKE * like
+def probability_of(signals: Signals, weights: tuple[float, float, float, float]) -> float:
+    """The probability, 0 to 1, that signals make with one of ``WEIGHTS``."""
+    intercept, name, description, example = weights
+    value = intercept + name * signals.name
+    value += description * signals.description + example * signals.example
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, value))))
+
+
+def _reason(signals: Signals, weights: tuple[float, float, float, float]) -> str:
+    """What of the category counted most."""
+    _, name, description, example = weights
+    if signals.nearest is not None and example * signals.example > max(
+        name * signals.name, description * signals.description
+    ):
+        return f"It is like the example “{signals.nearest[:80]}”."
+    if description * signals.description > name * signals.name:
+        return "It is like its description."
+    return "It is like its name."

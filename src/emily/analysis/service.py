@@ -14,7 +14,7 @@ from emily.analysis.extractive import extract
 from emily.analysis.grouping import CHARACTERS_PER_TOKEN, RESERVED_TOKENS, group_characters
 from emily.analysis.likeness import Likeness
 from emily.analysis.record import Analysis, Method, NewAnalysis, Records
-from emily.analysis.sentences import Sentence, document_sentences, embedded_sentences
+from emily.analysis.sentences import Sentence, document_sentences
 from emily.errors import AnswerError, ModelError, ModelUnavailable, UnknownDocument, VectorError
 from emily.indexing.language import LanguageDetector
 from emily.models import ChatModel, Embedder
@@ -297,23 +297,16 @@ class _Work:
             summary=found.text,
             spans=found.spans,
             description=description or None,
-            categories=self._alike(found.sentences, description),
+            categories=self._alike(description),
             fingerprint=self._fingerprint,
             calls=0,
         )
 
-    def _alike(
-        self, summary: Sequence[Sentence], description: str
-    ) -> list[tuple[int, float | None, str]]:
-        if not self._categories:
-            return []
+    def _alike(self, description: str) -> list[tuple[int, float | None, str]]:
+        """Categories by likeness; none where the embedder fails on what is compared."""
         likeness = Likeness(self._embedder, self._categories)
-        own = [item.vector for item in summary]
-        if own and own[0].shape[0] != self._embedder.identity.dimension:
-            texts = " ".join(item.text for item in summary)
-            own = [item.vector for item in embedded_sentences(texts, self._embedder)]
         try:
-            matches = likeness.matches(own, description, self._settings.category_bar)
+            matches = likeness.matches(description, self._settings.category_bar)
         except VectorError:
             return []
         return [(match.category.id, match.probability, match.reason) for match in matches]

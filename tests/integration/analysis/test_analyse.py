@@ -13,7 +13,7 @@ from tests.integration.brain.conftest import OpenBrain
 from tests.unit.analysis.prose import prose
 
 from emily.analysis.phase import AnalysisPhase
-from emily.brain import Brain
+from emily.brain import Brain, parse_filters
 from emily.errors import AnswerError, InputError, ModelUnavailable, UnknownDocument
 from emily.work.phases import Failed, Transient
 
@@ -233,3 +233,31 @@ async def test_the_owners_categories(brain: Brain) -> None:
         await categories.remove("Salute")
     await categories.remove("Casa Mia")
     assert await categories.all() == []
+
+
+async def test_a_search_in_a_category(brain: Brain, write: Write, rows: Rows) -> None:
+    garden = await added(brain, write("pump.txt", "The pump of the garden was repaired in June."))
+    await added(brain, write("boat.txt", "The pump of the boat was repaired in July."))
+    await brain.analysis.categories.add("Garden")
+    await brain.analysis.categories.add("Empty")
+    await brain.analysis.analyse_all()
+    rows("DELETE FROM document_category")  # which it is does not matter here
+    rows(
+        "INSERT INTO document_category SELECT %s, id, 0.9, '' FROM category WHERE name = 'Garden'",
+        garden,
+    )
+    assert {item.id for item in await brain.list() if item.categories == ("Garden",)} == {garden}
+    answer = await brain.search("pump repaired", filters=parse_filters(categories=["garden"]))
+    assert [item.document.id for item in answer.results] == [garden]
+    nothing = await brain.search("pump repaired", filters=parse_filters(categories=["Empty"]))
+    assert nothing.results == ()
+    assert any("--category Empty" in notice for notice in nothing.notices)
+
+
+async def test_notes_and_the_trash_wait_for_nothing(brain: Brain, write: Write, rows: Rows) -> None:
+    document = await added(brain, write("a.txt", INVOICE))
+    rows("UPDATE document SET trashed_at = now() WHERE id = %s", document)
+    assert await brain.analysis.waiting() == []
+    rows("UPDATE document SET trashed_at = NULL, note_of = id WHERE id = %s", document)
+    assert await brain.analysis.waiting() == []
+    assert (await brain.analysis.counts()).documents == 0
