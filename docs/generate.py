@@ -22,6 +22,7 @@ from emily.cli import (
     evaluation_contract,
     keeping_contract,
     models_contract,
+    vaults_contract,
     working_contract,
 )
 from emily.cli.app import app
@@ -126,6 +127,7 @@ def _fields() -> str:
             evaluation_contract,
             models_contract,
             keeping_contract,
+            vaults_contract,
             working_contract,
         )
         for item in vars(module).values()

@@ -297,6 +297,18 @@ class Settings(BaseSettings):
         "Names of servers elsewhere that may be sent what you keep; others are refused.",
         file_only=_CONSENT,
     )
+    claude_model: str = _setting(
+        "", "Model of emily chat, such as claude-sonnet-5; empty: the runtime's own choice."
+    )
+    claude_key: SecretStr | None = _setting(
+        None, "Key of Anthropic for emily chat; unset: ANTHROPIC_API_KEY of the environment."
+    )
+    claude_turns: int = _setting(
+        12, "Most rounds of tools before emily chat must answer.", ge=1, le=100
+    )
+    persona: str = _setting(
+        "", "File that says who Emily is in a conversation; empty: persona.md of the home folder."
+    )
     local_clients: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = _setting(
         (),
         "Names of MCP clients that run a model of this machine and may be sent private documents.",
@@ -417,6 +429,9 @@ class Settings(BaseSettings):
         "Most earlier versions of a document that are kept; the oldest go first.",
         ge=0,
         le=1000,
+    )
+    editor: str = _setting(
+        "", "What emily vault open starts: a command, or obsidian; unset: VISUAL, EDITOR, code."
     )
     query_log: bool = _setting(
         True, "Keep your questions, with how each was answered, for emily doctor and emily eval."

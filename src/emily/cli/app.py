@@ -12,6 +12,7 @@ import typer
 from emily.cli import (
     adding,
     analysing,
+    chatting,
     configuring,
     documents,
     evaluating,
@@ -24,6 +25,7 @@ from emily.cli import (
     privacy,
     searching,
     serving,
+    vaults,
     watching,
     why,
     working,
@@ -68,6 +70,7 @@ app.command("why")(why.why)
 app.command("pin")(noticing.pin)
 app.command("pins")(noticing.pins)
 app.command("queries")(noticing.queries)
+app.command("chat")(chatting.chat)
 app.add_typer(gateways.mcp, name="mcp")
 app.command("egress")(privacy.egress)
 app.command("private")(privacy.private)
@@ -82,6 +85,9 @@ app.command("alerts")(noticing.alerts)
 app.command("stop")(health.stop)
 app.command("eval")(evaluating.evaluate)
 app.add_typer(models.models, name="models")
+app.add_typer(vaults.vault, name="vault")
+app.command("links")(vaults.links)
+app.command("lite")(vaults.lite)
 app.add_typer(configuring.config, name="config")
 app.command("settings")(health.settings)
 app.command("version")(health.version)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +9,7 @@ import typer
 
 from emily.cli.plain import one_line
 from emily.cli.program import INTERRUPTED
+from emily.cli.progress import progress
 from emily.cli.session import AsJson, fail, guarded, say_json, session_of
 
 if TYPE_CHECKING:
@@ -121,7 +119,7 @@ def try_model(
     answerable, unanswerable = (
         load_questions(path) if questions is not None or path.is_file() else ([], [])
     )
-    with _progress() as tell:
+    with progress() as tell:
         trial = session.run(
             lambda brain: brain.try_model(
                 model,
@@ -152,7 +150,7 @@ def use_model(
     changes at once, and the settings are written. Ctrl-C loses nothing: the same command goes on.
     """
     try:
-        with _progress() as tell:
+        with progress() as tell:
             change = session_of(context).run(
                 lambda brain: brain.use_model(model, url=url, progress=tell)
             )
@@ -170,35 +168,6 @@ def use_model(
         say_json(models_use_output(change))
     else:
         _print_change(change)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Progress on stderr: a bar on a terminal, else a line now and then."""
-    if not sys.stderr.isatty():
-        yield _tell_line
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    from emily.cli.printing import errors
-
-    columns = (
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    with Bar(*columns, console=errors(), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda what, done, total: bar.update(
-            task, completed=done, total=total, description=one_line(what)
-        )
-
-
-def _tell_line(what: str, done: int, total: int) -> None:
-    if done == total or done % max(1, total // 20) == 0:
-        typer.echo(f"{done}/{total} {one_line(what)}".rstrip(), err=True)
 
 
 def _print_change(change: ModelChange) -> None:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from emily.cli.session import AsJson, Document, guarded, say_json, session_of
+from emily.errors import StoreError
 
 if TYPE_CHECKING:
     from emily.brain import Brain
+    from emily.cli.session import Session
     from emily.retrieval.answer import Answer
 
 __all__ = ["ask", "search"]
@@ -109,7 +111,19 @@ def search(
         typer.Option(
             "--in",
             metavar="FOLDER",
-            help="Documents in this folder, or inside of this mail or archive.",
+            help=(
+                "Documents in this folder, inside of this mail or packed file, in the vault of "
+                "this name, or of the archive alone: archive."
+            ),
+            show_default=False,
+        ),
+    ] = None,
+    category: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--category",
+            metavar="NAME",
+            help="Documents of this category of yours; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -137,10 +151,13 @@ def search(
         until=until,
         kinds=kinds or (),
         languages=languages or (),
-        folder=folder,
+        folder=None if folder is None else _placed(session, folder),
+        categories=category or (),
     )
 
     async def searched(brain: Brain) -> None:
+        if filters.categories:  # one that is none is an error, not an empty answer
+            await brain.analysis.categories.named(filters.categories)
         answer = await brain.search(
             questions if also else questions[0],
             limit=limit,
@@ -152,7 +169,35 @@ def search(
         # While the brain is open: the answer does not wait for what is written behind it.
         _show(brain.settings.languages, answer, full=full, explain=explain, as_json=as_json)
 
-    session.run(searched, warm=True)
+    try:
+        session.run(searched, warm=True)
+    except StoreError as error:
+        # Faced by a database that does not open, vaults can be searched in their folders.
+        from emily.vault.fallback import search_folders
+
+        answer = search_folders(
+            session.settings(),
+            questions,
+            because=str(error),
+            limit=limit,
+            budget=budget,
+            within=filters.folder,
+        )
+        if answer is None:
+            raise
+        spoken = session.settings().languages
+        _show(spoken, answer, full=full, explain=explain, as_json=as_json)
+
+
+def _placed(session: Session, folder: str) -> str:
+    """The folder that ``--in`` means: a vault goes by its name too."""
+    from emily.retrieval.filters import ARCHIVE
+    from emily.vault.register import Register
+
+    if folder == ARCHIVE:
+        return folder
+
+    return Register(session.settings().home).placed(folder)
 
 
 @guarded

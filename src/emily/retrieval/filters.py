@@ -15,7 +15,10 @@ from emily.indexing.files import INSIDE, storable
 from emily.places import absolute
 from emily.reading.kind import KINDS
 
-__all__ = ["FAMILIES", "Filters", "parse_filters"]
+__all__ = ["ARCHIVE", "FAMILIES", "Filters", "parse_filters"]
+
+ARCHIVE = "archive"
+"""What is given for a folder to look in no vault."""
 
 FAMILIES: dict[str, tuple[str, ...]] = {
     "mail": ("eml", "msg"),
@@ -38,6 +41,7 @@ class Filters:
         until: its date is not after this day.
         kinds: it is of one of these.
         languages: it is in one of these.
+        archive: it lies in no vault.
         folder: it lies in this folder, or inside of this file, as the store writes paths.
         without: it has none of these ids; for measuring what is found in its absence.
         categories: it was given one of these by analysis.
@@ -48,6 +52,7 @@ class Filters:
     kinds: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     folder: str | None = None
+    archive: bool = False
     without: frozenset[int] = frozenset()
     categories: tuple[str, ...] = ()
 
@@ -70,6 +75,7 @@ class Filters:
             "kinds": list(self.kinds) or None,
             "languages": list(self.languages) or None,
             "categories": [name.lower() for name in self.categories] or None,
+            "archive": self.archive,
             "folder": self.folder,
             "inside": None if self.folder is None else self.folder.rstrip("/") + "/",
             "enclosed": None if self.folder is None else self.folder + INSIDE,
@@ -82,7 +88,7 @@ class Filters:
             "to": None if self.until is None else self.until.isoformat(),
             "type": list(self.kinds) or None,
             "lang": list(self.languages) or None,
-            "in": self.folder,
+            "in": ARCHIVE if self.archive else self.folder,
             "category": list(self.categories) or None,
         }
         return {name: value for name, value in found.items() if value is not None}
@@ -104,7 +110,8 @@ def parse_filters(
         until: the same: up to its last day.
         kinds: names of kinds or of families of kinds; several in one are parted by commas.
         languages: ISO 639-1 codes; several in one are parted by commas.
-        folder: a folder, or a file that holds others; relative to the current folder.
+        folder: a folder, or a file that holds others; relative to the current folder. The word
+            ``archive`` stands for all that lies in no vault, ``./archive`` for such a folder.
         categories: names of the owner's categories, whatever their case.
 
     Raises:
@@ -137,7 +144,8 @@ def parse_filters(
         kinds=tuple(dict.fromkeys(found)),
         languages=tuple(dict.fromkeys(codes)),
         # Keeps links, as add does: a document is known by the path it was added by.
-        folder=None if folder is None else storable(absolute(folder)),
+        archive=str(folder) == ARCHIVE,
+        folder=None if folder is None or str(folder) == ARCHIVE else storable(absolute(folder)),
     )
 
 

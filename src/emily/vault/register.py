@@ -127,6 +127,31 @@ class Register:
         """The vault in whose folder a path lies."""
         return next((item for item in self.all() if _inside(path, item.path)), None)
 
+    def inside(self, vault: Registered, given: str) -> str:
+        """A note's path in a vault, where a path of the disk is given; else what was given."""
+        path = os.path.abspath(os.path.expanduser(given))  # noqa: PTH100, PTH111
+        folder = vault.path.rstrip("/") + "/"
+        return path[len(folder) :] if path.startswith(folder) and Path(path).exists() else given
+
+    def file_of(self, given: str) -> Path:
+        """The file at a path of the disk, or at one inside of a vault.
+
+        Raises:
+            InputError: there is none.
+        """
+        path = Path(os.path.abspath(os.path.expanduser(given)))  # noqa: PTH100, PTH111
+        for candidate in (path, *(item.folder / given for item in self.all())):
+            if candidate.is_file():
+                return candidate
+        raise InputError(
+            f"There is no file {given!r}, neither here nor in a vault. Answers cite PATH:LINE."
+        )
+
+    def placed(self, given: str) -> str:
+        """The folder of the vault of that name; else what was given."""
+        found = (item.path for item in self.all() if item.name.casefold() == given.casefold())
+        return next(found, given)
+
     def _write(self, vaults: Iterable[Registered]) -> None:
         private_folder(self.file.parent)
         text = json.dumps(

@@ -28,6 +28,7 @@ WHERE o.trashed_at IS NULL
   AND (%(until)s::date IS NULL OR o.dated IS NULL OR o.dated <= %(until)s::date)
   AND (%(kinds)s::text[] IS NULL OR o.kind = ANY(%(kinds)s::text[]))
   AND (%(languages)s::text[] IS NULL OR o.language = ANY(%(languages)s::text[]))
+  AND (NOT %(archive)s::boolean OR d.vault_id IS NULL)
   AND (%(folder)s::text IS NULL
        OR EXISTS (SELECT FROM source s
                   WHERE s.document_id = o.id
