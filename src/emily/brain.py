@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from emily.errors import InputError, StoreError
-from emily.indexing.adding import add_found
+from emily.indexing.adding import add_found, add_version
 from emily.indexing.archive import Archive
 from emily.indexing.catalogue import Catalogue, DocumentDetail, DocumentInfo
 from emily.indexing.facts import document_facts
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from emily.analysis.service import AnalysisService
     from emily.assistant import Assistant
     from emily.indexing.embedders import EmbedderInfo, ModelChange
+    from emily.life import Life
     from emily.measure.embedder_trial import EmbedderTrial
     from emily.measure.explanation import Explanation
     from emily.measure.questions import Question, Unanswerable
@@ -307,6 +308,34 @@ class Brain:
             lambda path: self._take_in([path], (), lambda _: None),
             phases=(AnalysisPhase(self.analysis),),
             settled=self.pins.notices,
+            trash=lambda document: self.life.trash(document),
+            tidy=self._originals.sweep,
+        )
+
+    @cached_property
+    def life(self) -> Life:
+        """Notes, names, versions and the trash of documents."""
+        from emily.life import Life
+
+        return Life(
+            self.settings,
+            self._database,
+            self._archive,
+            self._preparer,
+            self._catalogue,
+            self._originals,
+            lambda path, into, standing: add_version(path, self._intake(), into, standing),
+            self.vaults.refuse_document,
+        )
+
+    def _intake(self, passwords: Sequence[str] = ()) -> Intake:
+        return Intake(
+            self._files(),
+            self._preparer,
+            self._archive,
+            self._originals,
+            ReadingServices(self._sight(), self._archive),
+            passwords,
         )
 
     async def _take_in(
@@ -318,15 +347,7 @@ class Brain:
         """Add files and folders, and say what came of each."""
         found = await asyncio.to_thread(lambda: tuple(walk(paths, self.settings.home)))
         found = self.vaults.left_to_vaults(found)
-        intake = Intake(
-            self._files(),
-            self._preparer,
-            self._archive,
-            self._originals,
-            ReadingServices(self._sight(), self._archive),
-            passwords,
-        )
-        return await add_found(found, intake, progress)
+        return await add_found(found, self._intake(passwords), progress)
 
     async def search(
         self,

@@ -265,12 +265,12 @@ def test_a_pinned_question_is_asked_after_each_change(desk: Desk, tmp_path: Path
     desk.run("add", str(path))
     pinned = desk.json("pin", "who has the spare keys", "--doc", "keys.txt")["pin"]
     assert (pinned["found"], pinned["rank"]) == (True, 1)
-    removed = desk.run("remove", "keys.txt", "--yes")
+    removed = desk.run("remove", "keys.txt")
     assert "Notice: The pinned question 'who has the spare keys' has lost" in removed.stdout
     alert = f"pin:{pinned['id']}"
     assert alert in [item["name"] for item in desk.json("alerts")["alerts"]]
     assert f"Alert: {alert} (warning)" in desk.run("status").stdout
-    added = desk.run("add", str(path))
+    added = desk.run("trash", "restore", "keys.txt")
     assert "Notice: The pinned question 'who has the spare keys' finds keys.txt again" in (
         added.stdout
     )

@@ -532,6 +532,11 @@ class StatusOutput(Output):
     model: Annotated[str, "The embedder whose vectors the index holds."]
     problems: Annotated[list[str], "What is not as it should be."]
     alerts: Annotated[list[AlertPart], "Open alerts, critical ones first."]
+    work: Annotated[
+        dict[str, dict[str, int]],
+        "By phase (`indexing`, `analysis`), jobs by status: `waiting`, `running`, `done`, `failed`.",
+    ]
+    workers: Annotated[int, "How many workers there are to do it."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -791,6 +796,8 @@ def status_output(status: Status) -> StatusOutput:
         model=status.model,
         problems=list(status.problems),
         alerts=[_alert(alert) for alert in status.alerts],
+        work={phase: dict(found) for phase, found in status.work.items()},
+        workers=status.workers,
     )
 
 

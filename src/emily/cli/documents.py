@@ -14,9 +14,9 @@ from emily.cli.session import AsJson, Document, guarded, say_json, session_of
 from emily.errors import InputError
 
 if TYPE_CHECKING:
-    from emily.brain import DocumentDetail
+    from emily.brain import Brain, DocumentDetail
 
-__all__ = ["list_documents", "reindex", "remove", "show"]
+__all__ = ["confirmed", "list_documents", "reindex", "remove", "show"]
 
 
 @guarded
@@ -35,6 +35,9 @@ def list_documents(context: typer.Context, as_json: AsJson = False) -> None:
         console.print("The archive is empty. Add files with: emily add PATH")
         return
     columns = ("id", "name", "kind", "language", "date", "pages", "added", "path")
+    categorised = any(item.categories for item in documents)
+    described = any(item.description for item in documents)
+    columns += (*(("categories",) if categorised else ()), *(("description",) if described else ()))
     rows = [
         (
             item.id,
@@ -45,6 +48,8 @@ def list_documents(context: typer.Context, as_json: AsJson = False) -> None:
             item.pages,
             f"{item.added_at.astimezone():%Y-%m-%d}",
             item.path,
+            *((", ".join(item.categories),) if categorised else ()),
+            *((item.description,) if described else ()),
         )
         for item in documents
     ]
@@ -53,12 +58,24 @@ def list_documents(context: typer.Context, as_json: AsJson = False) -> None:
 
 
 @guarded
-def show(context: typer.Context, document: Document, as_json: AsJson = False) -> None:
+def show(
+    context: typer.Context,
+    document: Document,
+    versions: Annotated[
+        bool, typer.Option("--versions", help="List its earlier versions instead.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Show one document and its pages.
 
     Tells its facts, by which route each page was read (text, ocr, vision, blank, unread) and
     what of it was not read.
     """
+    if versions:
+        from emily.cli.keeping import show_versions
+
+        show_versions(context, document, as_json=as_json)
+        return
     detail = session_of(context).run(lambda brain: brain.show(document))
     if as_json:
         from emily.cli.contract import show_output
@@ -72,40 +89,59 @@ def show(context: typer.Context, document: Document, as_json: AsJson = False) ->
 def remove(
     context: typer.Context,
     document: Document,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    now: Annotated[
+        bool, typer.Option("--now", help="Forget it for good at once, instead of the trash.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, with --now.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Forget a document whole.
+    """Put a document into the trash, where nothing finds it.
 
-    Its text, its index and Emily's copy of the file go, and with a mail or an archive the
-    documents inside of it that are kept nowhere else. Your own file stays where it is. Without a
-    terminal to ask on, --yes is needed.
+    With a mail or an archive the documents inside of it go that are kept nowhere else. emily trash
+    restore brings it back, emily trash empty forgets it; --now forgets it at once: text, index,
+    versions, notes, traces, and Emily's copy of the file. Your own file stays where it is.
     """
     session = session_of(context)
     target: str | int = document
-    if not yes:
+    if now and not yes:
         if not session.interactive():
             raise InputError(
-                f"Removing {document!r} needs --yes where there is no terminal to ask on."
+                f"Forgetting {document!r} needs --yes where there is no terminal to ask on."
             )
         detail = session.run(lambda brain: brain.show(document))
         info = detail.info
         target = info.id
         noun = "document" if len(detail.parts) == 1 else "documents"
         inside = f", and the {len(detail.parts)} {noun} inside of it" if detail.parts else ""
-        if not _confirmed(f"Forget document {info.id}, {one_line(info.name)}{inside}?"):
+        if not confirmed(f"Forget document {info.id}, {one_line(info.name)}{inside}?"):
             raise InputError("Nothing was removed.")
-    removed = session.run(lambda brain: brain.remove(target))
+
+    async def work(brain: Brain) -> RemoveReport:
+        going = brain.life.forget(target) if now else brain.life.trash(target)
+        info, count = await going
+        return RemoveReport(info, await brain.pins.notices(), trashed=not now, documents=count)
+
+    from emily.indexing.report import RemoveReport
+
+    removed = session.run(work)
     if as_json:
         from emily.cli.contract import remove_output
 
         say_json(remove_output(removed))
-    else:
-        from emily.cli.printing import output, print_notices
+        return
+    from emily.cli.keeping import BACKUPS
+    from emily.cli.printing import output, print_notices
 
-        info = removed.document
-        output().print(f"Document {info.id} is forgotten: {one_line(info.name)}")
-        print_notices(removed.notices)
+    info = removed.document
+    more = f", and {removed.documents - 1} inside of it" if removed.documents > 1 else ""
+    console = output()
+    if now:
+        console.print(f"Document {info.id} is forgotten: {one_line(info.name)}{more}")
+        console.print(BACKUPS)
+    else:
+        console.print(f"Document {info.id} is in the trash: {one_line(info.name)}{more}")
+        console.print(f"Bring it back with: emily trash restore {info.id}")
+    print_notices(removed.notices)
 
 
 @guarded
@@ -129,7 +165,7 @@ def reindex(context: typer.Context, as_json: AsJson = False) -> None:
         print_notices(report.notices)
 
 
-def _confirmed(question: str) -> bool:
+def confirmed(question: str) -> bool:
     """Ask on stderr: ``typer.confirm`` writes a blank to stdout, which is the result's alone."""
     typer.echo(f"{question} [y/N] ", nl=False, err=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -145,6 +181,7 @@ def _print_detail(detail: DocumentDetail) -> None:
         ("name", info.name),
         ("title", detail.title),
         ("description", info.description),
+        ("categories", list(info.categories) or None),
         ("kind", info.kind),
         ("author", info.author),
         ("date", None if info.date is None else f"{info.date} (from its {info.date_source})"),

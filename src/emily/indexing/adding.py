@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from emily.indexing.intake import Intake, Opened
 from emily.indexing.report import FileOutcome, Progress
 from emily.reading.walk import Found
 
-__all__ = ["add_found"]
+__all__ = ["add_found", "add_version"]
 
 # Files that were read and wait to be embedded; more would only hold their text in memory.
 _AHEAD = 2
@@ -85,6 +86,38 @@ async def add_found(
             if isinstance(left, Opened):
                 intake.release(left)
     return outcomes
+
+
+async def add_version(
+    path: Path, intake: Intake, into: int, standing: tuple[str, str] | None = None
+) -> FileOutcome:
+    """Take in a file as a new version of a document, and what lies inside of it.
+
+    Args:
+        path: where its bytes lie.
+        intake: takes in one.
+        into: the document's id.
+        standing: stored path and name that the document keeps; ``None`` gives it the file's.
+
+    Raises:
+        UnknownDocument: the document is not there any more.
+        ModelUnavailable, StoreUnavailable: as in ``add_found``.
+    """
+    return await _taken(await intake.open(path, into=into, standing=standing), intake)
+
+
+async def _taken(item: Opened | FileOutcome, intake: Intake) -> FileOutcome:
+    if isinstance(item, FileOutcome):
+        return item
+    try:
+        outcome = await intake.put(item)
+        inner = [
+            await _taken(await intake.open(part.path, part.enclosure), intake)
+            for part in intake.parts(item, outcome)
+        ]
+        return await intake.finish(item, outcome, inner)
+    finally:
+        intake.release(item)
 
 
 async def _next(

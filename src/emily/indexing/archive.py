@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
+from uuid import uuid4
 
 from pgvector import HalfVector
 
+from emily.errors import UnknownDocument
 from emily.indexing.derived import (
     EmbedWords,
     Vector,
@@ -25,6 +27,7 @@ from emily.indexing.pictures import forget_pictures, write_pictures
 from emily.indexing.prepare import PreparedDocument
 from emily.indexing.report import Outcome
 from emily.indexing.text import DocumentText
+from emily.indexing.versions import keep_version, not_needed
 from emily.models.protocols import ModelIdentity
 from emily.reading.pages import Facts, PictureReading
 from emily.store import Connection, Database, statement
@@ -43,6 +46,7 @@ class Archive:
         embed: EmbedWords,
         engine: str = "",
         words_model: ModelIdentity | None = None,
+        versions: int = 20,
     ) -> None:
         """Bind to a database and to what documents are indexed with.
 
@@ -53,7 +57,9 @@ class Archive:
             embed: gives the vectors of vocabulary words; called for new words only.
             engine: what pictures are read by; what another left unread is read again.
             words_model: whose vectors ``embed`` gives; ``None`` for ``model``.
+            versions: most earlier versions of a document that are kept.
         """
+        self._versions = versions
         self._database = database
         self._model = model
         self._fingerprint = fingerprint
@@ -112,6 +118,8 @@ class Archive:
             await run(connection, "lock_archive")
             twins = await self._twins(connection, self._parameters(file, text_sha256))
             own = next((twin for twin in twins if twin.same_path), None)
+            if file.into is not None and own is None:
+                raise _Gone
             other = next(
                 (
                     twin
@@ -120,6 +128,8 @@ class Archive:
                 ),
                 None,
             )
+            if other is not None and (other.trashed_at is not None or file.into is not None):
+                return Written("duplicate", other.id, other)
             if other is not None:
                 forgotten: tuple[bytes, ...] = ()
                 if own is not None and own.paths == (file.stored_path,):
@@ -154,14 +164,19 @@ class Archive:
             forgotten = ()
             # One document holds these bytes, and one this text: it is renewed at all its paths.
             if own is not None and (
-                own.paths == (file.stored_path,) or own.same_bytes or own.same_text
+                own.paths == (file.stored_path,)
+                or own.same_bytes
+                or own.same_text
+                or file.into is not None
             ):
                 outcome, document = "replaced", own.id
                 if not own.same_bytes:
-                    old = await row(connection, "file_of", {"document_id": document})
-                    forgotten = (bytes(old["file_sha256"]),)
+                    forgotten = await keep_version(connection, document, self._versions)
                 await forget_derived(connection, document, pages=True)
                 await run(connection, "replace_document", {**values, "id": document})
+                forgotten = await not_needed(connection, forgotten)
+                if file.into is not None and file.standing is None:
+                    await run(connection, "forget_all_sources", {"document_id": document})
             else:
                 if own is not None:
                     await _leave(connection, file, own)
@@ -174,15 +189,35 @@ class Archive:
             await run(connection, "bump_revision")
             return Written(outcome, document, forgotten=forgotten, renewed=_renewed(own))
 
-        return await self._database.run(work, idempotent=True)
+        try:
+            return await self._database.run(work, idempotent=True)
+        except _Gone:
+            raise UnknownDocument(
+                f"Document {file.into} is not there any more, so nothing was replaced."
+            ) from None
 
-    async def rewrite(self, document: int, text_sha256: bytes, prepared: PreparedDocument) -> bool:
-        """Replace all that is derived from a document's text; ``False`` if it is gone."""
+    async def rewrite(
+        self,
+        document: int,
+        text_sha256: bytes,
+        prepared: PreparedDocument,
+        first: Callable[[Connection], Awaitable[None]] | None = None,
+    ) -> bool:
+        """Replace all that is derived from a document's text; ``False`` if it is gone.
+
+        Args:
+            document: its id.
+            text_sha256: of the text that ``prepared`` is of.
+            prepared: what is derived from it.
+            first: done before, in the same transaction.
+        """
 
         vectors = await self._word_vectors(prepared)
 
         async def work(connection: Connection) -> bool:
             await run(connection, "lock_archive")
+            if first is not None:
+                await first(connection)
             model_id = (await row(connection, "register_model", self._model.parameters))["id"]
             values = {
                 "id": document,
@@ -203,8 +238,68 @@ class Archive:
 
         return await self._database.run(work, idempotent=True)
 
-    async def remove(self, document: int) -> tuple[bytes, ...]:
+    async def write_note(
+        self, document: int, name: str, text: DocumentText, prepared: PreparedDocument
+    ) -> int | None:
+        """Put in a note of the owner's on a document; its id, ``None`` if the document is gone.
+
+        Args:
+            document: that it is on.
+            name: of that document, which its chunks are found by as well.
+            text: of the note.
+            prepared: what is derived from it.
+        """
+        vectors = await self._word_vectors(prepared)
+        mark = uuid4().bytes * 2  # a note has no file, and two notes may say the same
+
+        async def work(connection: Connection) -> int | None:
+            await run(connection, "lock_archive")
+            model_id = (await row(connection, "register_model", self._model.parameters))["id"]
+            values = {
+                "document_id": document,
+                "name": name,
+                "language": prepared.language,
+                "text": text.text,
+                "mark": mark,
+                "bytes": len(text.text.encode()),
+                "name_vector": _half(prepared.name_vector),
+                "model_id": model_id,
+                "fingerprint": self._fingerprint,
+            }
+            cursor = await connection.execute(statement("add_owner_note"), values)
+            found = await cursor.fetchone()
+            if found is None:
+                return None
+            note: int = found["id"]
+            words_model = await self._words_model_id(connection)
+            await copy_pages(connection, note, text)
+            await write_derived(connection, note, words_model, prepared, vectors, self._embed)
+            await run(connection, "bump_revision")
+            return note
+
+        return await self._database.run(work)
+
+    async def given_name(self, file: FileFacts) -> str | None:
+        """The name that the owner gave the document that a file is of, if there is one."""
+        found = await self._database.fetch_one(
+            "given_name", {"into": file.into, "path": file.stored_path}
+        )
+        name: str | None = None if found is None else found["given_name"]
+        return name
+
+    async def unneeded(self, digests: Sequence[bytes]) -> tuple[bytes, ...]:
+        """Those files, by SHA-256, that no document and no version of one is made of."""
+        async with self._database.transaction() as connection:
+            return await not_needed(connection, digests)
+
+    async def remove(
+        self, document: int, first: Callable[[Connection], Awaitable[None]] | None = None
+    ) -> tuple[bytes, ...]:
         """Forget a document whole, and those inside of it that lie nowhere else.
+
+        Args:
+            document: its id.
+            first: done before, in the same transaction.
 
         Returns:
             SHA-256 of the files that went; none if it was not there.
@@ -212,6 +307,8 @@ class Archive:
 
         async def work(connection: Connection) -> tuple[bytes, ...]:
             await run(connection, "lock_archive")
+            if first is not None:
+                await first(connection)
             forgotten = await _forget(connection, document)
             await run(connection, "bump_revision")
             return forgotten
@@ -262,6 +359,7 @@ class Archive:
             "path": file.stored_path,
             "passwords": file.passwords,
             "engine": self._engine,
+            "into": file.into,
             "fingerprint": self._fingerprint,
             **self._model.parameters,
         }
@@ -278,6 +376,7 @@ class Archive:
                 same_text=bool(found["same_text"]),
                 same_index=found["same_index"],
                 incomplete=found["incomplete"],
+                trashed_at=found["trashed_at"],
             )
             for found in await cursor.fetchall()
         ]
@@ -338,12 +437,17 @@ async def _move_parts(connection: Connection, old: str, new: str) -> None:
     await run(connection, "move_parts", values)
 
 
+class _Gone(Exception):
+    """The document that a file was to become a version of is not there; never seen outside."""
+
+
 async def _forget(connection: Connection, document: int) -> tuple[bytes, ...]:
     """Forget a document, and those that lay inside of it alone; SHA-256 of their files."""
-    return (
+    gone = (
         *await _forget_one(connection, document),
         *await _forget_orphans(connection),
     )
+    return await not_needed(connection, gone)
 
 
 async def _forget_orphans(connection: Connection) -> tuple[bytes, ...]:
@@ -359,11 +463,16 @@ async def _forget_orphans(connection: Connection) -> tuple[bytes, ...]:
 
 
 async def _forget_one(connection: Connection, document: int) -> tuple[bytes, ...]:
+    cursor = await connection.execute(statement("ids_of_notes"), {"document_id": document})
+    for note in await cursor.fetchall():
+        await _forget_one(connection, note["id"])
     await run(connection, "forget_words", {"document_id": document})
     await forget_pictures(connection, document)
+    cursor = await connection.execute(statement("files_of_versions"), {"document_id": document})
+    versions = [bytes(version["file_sha256"]) for version in await cursor.fetchall()]
     cursor = await connection.execute(statement("forget_document"), {"document_id": document})
     gone = await cursor.fetchone()
-    return (bytes(gone["file_sha256"]),) if gone else ()
+    return (bytes(gone["file_sha256"]), *versions) if gone else ()
 
 
 async def _described(connection: Connection, facts: Facts) -> dict[str, Any]:

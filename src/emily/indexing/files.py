@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,6 +55,9 @@ class FileFacts:
         enclosure: its place in another file, or ``None`` for a file of its own.
         parts: how many files lie inside of it.
         passwords: whether there are passwords to try on what of it was closed before.
+        into: the document that it becomes a new version of, wherever that lies; ``None`` for the
+            one at its path.
+        standing: stored path and name that it stands for, where its bytes lie elsewhere.
     """
 
     path: Path
@@ -66,10 +70,14 @@ class FileFacts:
     enclosure: Enclosure | None = None
     parts: int = 0
     passwords: bool = False
+    into: int | None = None
+    standing: tuple[str, str] | None = None
 
     @property
     def name(self) -> str:
         """File name as the store can hold it."""
+        if self.standing is not None:
+            return self.standing[1]
         if self.enclosure is None:
             return storable(self.path.name)
         return storable(self.enclosure.name.rstrip("/").rpartition("/")[2] or "unnamed")
@@ -77,6 +85,8 @@ class FileFacts:
     @property
     def stored_path(self) -> str:
         """Path as the store can hold it."""
+        if self.standing is not None:
+            return self.standing[0]
         return storable(str(self.path)) if self.enclosure is None else self.enclosure.path
 
 
@@ -93,6 +103,7 @@ class Twin:
         same_text: it has the file's text, cosmetic differences aside.
         same_index: it was indexed by the present model with the present settings.
         incomplete: something of it was not read or not indexed.
+        trashed_at: since when it is in the trash, if it is.
     """
 
     id: int
@@ -103,6 +114,7 @@ class Twin:
     same_text: bool
     same_index: bool
     incomplete: bool
+    trashed_at: dt.datetime | None = None
 
     @property
     def current(self) -> bool:

@@ -102,23 +102,32 @@ class Intake:
         self._passwords = tuple(passwords)
         self._services = services
 
-    async def open(self, path: Path, enclosure: Enclosure | None = None) -> Opened | FileOutcome:
+    async def open(
+        self,
+        path: Path,
+        enclosure: Enclosure | None = None,
+        *,
+        into: int | None = None,
+        standing: tuple[str, str] | None = None,
+    ) -> Opened | FileOutcome:
         """Read a file that the archive does not know yet; what is known needs no reading.
 
         Args:
             path: where it lies.
             enclosure: its place in another file, if it is none of its own.
+            into: the document that it becomes a new version of; ``None`` for the one at its path.
+            standing: stored path and name that it stands for, where ``path`` is only a copy.
 
         Raises:
             StoreUnavailable: the database cannot be reached.
         """
-        facts = FileFacts(path, b"\0" * 32, 0, enclosure=enclosure)
+        facts = FileFacts(path, b"\0" * 32, 0, enclosure=enclosure, into=into, standing=standing)
         try:
             for _ in range(_LOOKS):
                 before = _state(path)
                 digest = await asyncio.to_thread(file_sha256, path)
-                facts = FileFacts(
-                    path, digest, before[0], enclosure=enclosure, passwords=bool(self._passwords)
+                facts = replace(
+                    facts, sha256=digest, bytes=before[0], passwords=bool(self._passwords)
                 )
                 known = await self._known(facts)
                 if known is not None:
@@ -224,7 +233,9 @@ class Intake:
                 f"Its text has {len(text.text):,} characters, and at most "
                 f"{self._preparer.most_characters:,} are indexed (setting document_characters).",
             )
-        prepared = await self._preparer.prepared(text, file.name)
+        # A document that the owner has named goes by that name, whatever its file is called.
+        given = await self._archive.given_name(file)
+        prepared = await self._preparer.prepared(text, given or file.name)
         facts = document_facts(file.facts, text.text[:_DATED], prepared.language, file.name)
         file = replace(file, facts=facts)
         digest = await asyncio.to_thread(_text_sha256, text.text, opened.reading.attachments)
@@ -246,18 +257,17 @@ class Intake:
             raise
         except StoreError as error:
             if is_gone(error):
-                if not any(twin.same_bytes for twin in await self._archive.twins(file)):
-                    self._originals.forget(file.sha256)
+                await self._forget(file.sha256)
                 return _gone(file)
             if not is_refused_content(error):
                 raise
-            self._originals.forget(file.sha256)
+            await self._forget(file.sha256)
             return await self._failed(file, f"The database does not take it: {error}")
         for gone in written.forgotten:
             self._originals.forget(gone)
         if written.twin is not None:
             if not written.twin.same_bytes:
-                self._originals.forget(file.sha256)
+                await self._forget(file.sha256)
             return _duplicate(file, written.twin)
         missing = _not_read(opened.reading, prepared.failures)
         reason = " ".join(filter(None, [written.renewed, missing])) or None
@@ -277,6 +287,10 @@ class Intake:
     async def _known(self, file: FileFacts) -> FileOutcome | None:
         twins = await self._archive.twins(file)
         same = next((twin for twin in twins if twin.same_bytes), None)
+        if same is not None and same.trashed_at is not None:
+            return _duplicate(file, same)
+        if same is not None and file.into is not None and same.id != file.into:
+            return _duplicate(file, same)
         if same is None or not same.current:
             return None
         if same.same_path:
@@ -285,6 +299,11 @@ class Intake:
             return None  # the file at this path changed into a copy: decided when it is written
         await self._archive.link(file, same)
         return _duplicate(file, same)
+
+    async def _forget(self, digest: bytes) -> None:
+        """Delete the copy of a file that was not put in, unless something else is made of it."""
+        for unneeded in await self._archive.unneeded([digest]):
+            await asyncio.to_thread(self._originals.forget, unneeded)
 
     async def _unchanged(self, file: FileFacts) -> FileOutcome | None:
         """That the archive holds a closed file with these bytes: its text is there, as it was."""
@@ -348,22 +367,25 @@ def _state(path: Path) -> tuple[int, int]:
 
 def _described(file: FileFacts, reading: Reading) -> FileFacts:
     pages = [page.warning for page in reading.pages if page.warning is not None]
-    return FileFacts(
-        path=file.path,
-        sha256=file.sha256,
-        bytes=file.bytes,
+    return replace(
+        file,
         kind=reading.kind,
         title=reading.title,
         warnings=(*reading.warnings, *pages),
         facts=reading.facts,
-        enclosure=file.enclosure,
         parts=len(reading.attachments),
-        passwords=file.passwords,
     )
 
 
 def _duplicate(file: FileFacts, twin: Twin) -> FileOutcome:
     same = "bytes" if twin.same_bytes else "text"
+    if twin.trashed_at is not None:
+        reason = (
+            f"It is in the trash: the same {same} as document {twin.id}, {twin.name}, which went "
+            f"there on {twin.trashed_at.astimezone():%Y-%m-%d}. It is not searched. Bring it back "
+            f"with: emily trash restore {twin.id}"
+        )
+        return FileOutcome(_shown(file), "duplicate", twin.id, reason, inside=_inside(file))
     gone = [known for known in twin.paths if known != file.stored_path and not is_there(known)]
     reason = (
         f"Moved: it was {gone[0]}."

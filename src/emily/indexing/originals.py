@@ -13,11 +13,14 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+import psutil
+
 from emily.settings import private_folder
 
 __all__ = ["Originals", "file_sha256"]
 
 _BLOCK = 1 << 20
+_PART = ".part-"  # before the process that writes it
 
 
 def file_sha256(path: Path) -> bytes:
@@ -53,7 +56,7 @@ class Originals:
             return target
         private_folder(target.parent)
         digest = hashlib.sha256()
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".part-")
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f"{_PART}{os.getpid()}-")
         try:
             with os.fdopen(handle, "wb") as copy, source.open("rb") as file:
                 while block := file.read(_BLOCK):
@@ -75,6 +78,16 @@ class Originals:
         name = sha256.hex()
         for path in (self.folder / name[:2]).glob(f"{name}*"):
             path.unlink(missing_ok=True)
+
+    def sweep(self) -> int:
+        """Delete what processes left half-copied that live no longer; gives how many."""
+        swept = 0
+        for path in self.folder.glob(f"??/{_PART}*"):
+            process = path.name.removeprefix(_PART).partition("-")[0]
+            if not process.isdigit() or not psutil.pid_exists(int(process)):
+                path.unlink(missing_ok=True)
+                swept += 1
+        return swept
 
     def missing(self, known: Iterable[bytes]) -> list[bytes]:
         """Digests of ``known`` whose file is not here."""

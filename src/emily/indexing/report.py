@@ -91,10 +91,19 @@ class AddReport:
 
 @dataclass(frozen=True, slots=True)
 class RemoveReport:
-    """What a document was that is forgotten; ``notices`` as in ``AddReport``."""
+    """What a document was that is removed.
+
+    Attributes:
+        document: as it was.
+        notices: as in ``AddReport``.
+        trashed: whether it lies in the trash; else it is forgotten.
+        documents: how many went: it, and those inside of it alone.
+    """
 
     document: DocumentInfo
     notices: tuple[str, ...] = ()
+    trashed: bool = False
+    documents: int = 1
 
 
 @dataclass(frozen=True, slots=True)

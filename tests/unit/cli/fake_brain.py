@@ -14,7 +14,11 @@ from emily.brain import Progress
 from emily.errors import StoreError, UnknownDocument
 from emily.indexing.catalogue import DocumentDetail, DocumentInfo, PageInfo, Relative
 from emily.indexing.embedders import EmbedderInfo, ModelChange
-from emily.indexing.report import AddReport, FileOutcome, ReindexReport, RemoveReport
+from emily.indexing.report import AddReport, FileOutcome, ReindexReport
+from emily.life.notes import Note
+from emily.life.service import Replaced
+from emily.life.trash import Trashed
+from emily.life.versions import OldVersion, Version
 from emily.measure.checks import Check
 from emily.measure.comparison import Comparison, MetricChange
 from emily.measure.embedder_trial import EmbedderTrial, RealQueries, Side
@@ -292,9 +296,13 @@ class FakeQueries:
 class FakePins:
     """A pinned question that finds its document, and one that does not."""
 
-    def __init__(self, ask: Callable[..., None]) -> None:
+    def __init__(self, ask: Callable[..., None], brain: FakeBrain) -> None:
         self.ask = ask
+        self.brain = brain
         self.kept = [PIN, LOST_PIN]
+
+    async def notices(self) -> tuple[str, ...]:
+        return self.brain.notices
 
     async def list(self) -> list[Pin]:
         return self.kept
@@ -306,6 +314,76 @@ class FakePins:
     async def remove(self, identity: int) -> Pin:
         self.ask("unpin", identity)
         return self.kept.pop()
+
+
+class FakeLife:
+    """Trash, notes and versions of the fake brain's documents."""
+
+    def __init__(self, brain: FakeBrain) -> None:
+        self.brain = brain
+        self.kept: list[Note] = []
+        self.bin: list[Trashed] = []
+
+    async def trash(self, document: str | int) -> tuple[DocumentInfo, int]:
+        self.brain._ask("trash", document)
+        info = self.brain.documents.pop(self.brain._find(document).id)
+        at = datetime(2026, 3, 3, 8, 0, tzinfo=UTC)
+        self.bin.append(Trashed(info.id, info.name, info.kind, info.bytes, at, 1, info.path, 1, 0))
+        return info, 2
+
+    async def forget(self, document: str | int) -> tuple[DocumentInfo, int]:
+        self.brain._ask("forget", document)
+        return self.brain.documents.pop(self.brain._find(document).id), 1
+
+    async def trashed(self) -> list[Trashed]:
+        self.brain._ask("trashed")
+        return self.bin
+
+    async def restore(self, document: str | int) -> tuple[Trashed, int]:
+        self.brain._ask("restore", document)
+        return self.bin.pop(), 2
+
+    async def empty_trash(self, documents: Sequence[str] = ()) -> list[Trashed]:
+        self.brain._ask("empty", *documents)
+        gone, self.bin = self.bin, []
+        return gone
+
+    async def note(self, document: str | int, text: str) -> Note:
+        self.brain._ask("note", document, text)
+        info = self.brain._find(document)
+        at = datetime(2026, 3, 3, 8, 0, tzinfo=UTC)
+        self.kept.append(Note(9, info.id, info.name, text, at))
+        return self.kept[-1]
+
+    async def notes(self, document: str | int) -> list[Note]:
+        self.brain._ask("notes", document)
+        return self.kept
+
+    async def remove_note(self, note: int) -> Note:
+        return self.kept.pop()
+
+    async def rename(self, document: str | int, name: str | None) -> DocumentInfo:
+        self.brain._ask("rename", document, name)
+        return replace(self.brain._find(document), name=name or "lease.pdf")
+
+    async def replace(self, document: str | int, file: str) -> Replaced:
+        self.brain._ask("replace", document, file)
+        outcome = FileOutcome(Path(file), "replaced", 1, "Not read: page 2 of 2.")
+        return Replaced(self.brain._find(document), 2, 1, outcome)
+
+    async def restore_version(self, document: str | int, version: int) -> Replaced:
+        self.brain._ask("restore_version", document, version)
+        return Replaced(self.brain._find(document), 3, 2, FileOutcome(Path("/x"), "replaced", 1))
+
+    async def versions(self, document: str | int) -> tuple[DocumentInfo, int, list[Version]]:
+        self.brain._ask("versions", document)
+        at = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+        old = Version(1, "lease.pdf", "pdf", 48_213, 2100, "/papers/lease.pdf", at, at)
+        return self.brain._find(document), 2, [old]
+
+    async def read_version(self, document: str | int, version: int) -> OldVersion:
+        self.brain._ask("read_version", document, version)
+        return OldVersion(1, "lease.pdf", "pdf", "The old \x1b rent.", ((1, 0, 15),), b"", None)
 
 
 class FakeBrain:
@@ -331,7 +409,8 @@ class FakeBrain:
         self.asked: list[tuple[Any, ...]] = []
         self.alerts = FakeAlerts(self._ask)
         self.queries = FakeQueries(self._ask)
-        self.pins = FakePins(self._ask)
+        self.pins = FakePins(self._ask, self)
+        self.life = FakeLife(self)
         self.settings: Settings | None = None
 
     @asynccontextmanager
@@ -395,10 +474,6 @@ class FakeBrain:
         info = self._find(document)
         part = Relative(2, "torta.md", "markdown", date(2026, 3, 2))
         return DocumentDetail(info, "Lease", PAGES, {"text": 1, "blank": 1}, (part,))
-
-    async def remove(self, document: str | int) -> RemoveReport:
-        self._ask("remove", document)
-        return RemoveReport(self.documents.pop(self._find(document).id), self.notices)
 
     async def reindex(self, *, progress: Callable[[Progress], None]) -> ReindexReport:
         self._ask("reindex")

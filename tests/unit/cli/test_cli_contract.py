@@ -39,6 +39,7 @@ LEASE = {
     "date_source": "text",
     "correspondents": [{"role": "to", "name": "Bruno", "address": None}],
     "parent": None,
+    "categories": [],
 }
 ALERT = {
     "name": "reranker",
@@ -237,6 +238,8 @@ def test_remove(terminal: Terminal) -> None:
     assert terminal.json("remove", "lease.pdf", "--yes") == {
         "schema_version": 1,
         "removed": LEASE,
+        "trashed": True,
+        "documents": 2,
         "notices": ["The pinned question 'rent' has lost its document."],
     }
 

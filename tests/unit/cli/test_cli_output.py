@@ -57,7 +57,7 @@ def test_description_note_and_header_are_shown(terminal: Terminal) -> None:
         "1. torta.md  82%  document 2",
         "   /papers/torta.md",
         "   How to bake.",
-        "   line 4, 82%, note of the owner",
+        "   your note, 82%",
         "  | a;b",
     ]
 
@@ -281,36 +281,50 @@ def test_show(terminal: Terminal) -> None:
         assert expected in rows
 
 
-def test_remove_asks_on_a_terminal(terminal: Terminal) -> None:
-    terminal.answers = "n\n"
+def test_remove_puts_into_the_trash_and_asks_nobody(terminal: Terminal) -> None:
     result = terminal.run("remove", "lease.pdf")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "Document 1 is in the trash: lease.pdf, and 1 inside of it\n"
+        "Bring it back with: emily trash restore 1\n",
+    )
+    assert LEASE.id not in terminal.brain.documents
+
+
+def test_forgetting_at_once_asks_on_a_terminal(terminal: Terminal) -> None:
+    terminal.answers = "n\n"
+    result = terminal.run("remove", "lease.pdf", "--now")
     assert result.exit_code == 1
     assert "Forget document 1, lease.pdf, and the 1 document inside of it? [y/N]" in result.stderr
     assert result.stderr.endswith("emily: Nothing was removed.\n")
     assert LEASE.id in terminal.brain.documents
     terminal.answers = "y\n"
-    result = terminal.run("remove", "lease.pdf")
-    assert (result.exit_code, result.stdout) == (0, "Document 1 is forgotten: lease.pdf\n")
+    result = terminal.run("remove", "lease.pdf", "--now")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "Document 1 is forgotten: lease.pdf\n"
+        "A copy can remain in backups and exports that you made.\n",
+    )
     assert LEASE.id not in terminal.brain.documents
 
 
 @pytest.mark.parametrize("answer", ["", "\n", "no\n", "maybe\n"])
-def test_remove_takes_only_a_yes(terminal: Terminal, answer: str) -> None:
+def test_forgetting_takes_only_a_yes(terminal: Terminal, answer: str) -> None:
     terminal.answers = answer
-    result = terminal.run("remove", "1", "--json")
+    result = terminal.run("remove", "1", "--now", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["error"]["message"] == "Nothing was removed."
     assert LEASE.id in terminal.brain.documents
 
 
-def test_remove_needs_yes_off_a_terminal(terminal: Terminal) -> None:
-    result = terminal.run("remove", "lease.pdf")
+def test_forgetting_needs_yes_off_a_terminal(terminal: Terminal) -> None:
+    result = terminal.run("remove", "lease.pdf", "--now")
     assert result.exit_code == 1
     assert result.stderr == (
-        "emily: Removing 'lease.pdf' needs --yes where there is no terminal to ask on.\n"
+        "emily: Forgetting 'lease.pdf' needs --yes where there is no terminal to ask on.\n"
     )
     assert terminal.brain.asked == []
-    assert terminal.run("remove", "lease.pdf", "--yes").exit_code == 0
+    assert terminal.run("remove", "lease.pdf", "--now", "--yes").exit_code == 0
 
 
 def test_reindex(terminal: Terminal) -> None:
