@@ -11,12 +11,13 @@ mean are in terms. Standard library only.
 
 from __future__ import annotations
 
+from collections.abc import Collection as Pairs
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from emily.retrieval.bm25 import K1, B, inverse_frequency
 
-__all__ = ["K1", "B", "Collection", "coverage", "rank", "score"]
+__all__ = ["K1", "B", "Collection", "add", "coverage", "rank", "score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +94,32 @@ def rank(
     Returns:
         The score of each text, unsorted.
     """
-    k1, b = collection.k1, collection.b
-    flat, slope = k1 * (1 - b), k1 * b / (collection.mean or 1.0)
     found: dict[int, float] = {}
     for term in sorted(postings):
-        pairs = postings[term]
-        weight = inverse_frequency(collection.texts, len(pairs)) * (k1 + 1)
-        for text, frequency in pairs:
-            gain = weight * frequency / (frequency + flat + slope * lengths[text])
-            found[text] = found.get(text, 0.0) + gain
+        add(found, collection, postings[term], lengths)
     return found
+
+
+def add(
+    scores: dict[int, float],
+    collection: Collection,
+    pairs: Pairs[tuple[int, int]],
+    lengths: Mapping[int, int] | Sequence[int],
+) -> None:
+    """Add what one term gives to the scores of the texts that hold it.
+
+    Args:
+        scores: changed in place.
+        collection: all texts.
+        pairs: the texts that hold the term, and how often.
+        lengths: terms of each text.
+    """
+    k1, b = collection.k1, collection.b
+    flat, slope = k1 * (1 - b), k1 * b / (collection.mean or 1.0)
+    weight = inverse_frequency(collection.texts, len(pairs)) * (k1 + 1)
+    for text, frequency in pairs:
+        gain = weight * frequency / (frequency + flat + slope * lengths[text])
+        scores[text] = scores.get(text, 0.0) + gain
 
 
 def coverage(query: Sequence[str], held: Iterable[str], weights: Mapping[str, float]) -> float:

@@ -29,7 +29,7 @@ next prev previous source sources moc topics topic partof depends
 _FIELDS: Final = frozenset(_FIELD_NAMES.split())
 """Fields of front matter whose plain values name other notes, without hyphens."""
 
-_WIKI = re.compile(r"(!?)\[\[((?:[^\[\]\r\n]|\[(?!\[)|\](?!\]))+?)\]\]")
+_WIKI = re.compile(r"(!?)\[\[((?:[^\[\]\r\n]++|\[(?!\[)|\](?!\]))++)\]\]")
 _INNER = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*\])*\])*"
 _TEXT = re.compile(rf"(!?)\[({_INNER})\]", re.DOTALL)
 _PARENTHESES = r"(?:[^\s()\\<]|\\.|\((?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*\))*\))"

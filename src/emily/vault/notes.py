@@ -16,7 +16,7 @@ from emily.vault.front_matter import NO_FRONT_MATTER, FrontMatter, Problem, fron
 from emily.vault.inline import prose, tags_in
 from emily.vault.outline import Outline, outline
 
-__all__ = ["Note", "Problem", "read_note", "stem_of"]
+__all__ = ["Note", "Problem", "read_note", "split_lines", "stem_of"]
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _NO_OUTLINE = Outline((), b"", {})
@@ -50,7 +50,7 @@ class Note:
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """The lines without their ends."""
-        return tuple(_split(self.text)[: len(self.starts)])
+        return tuple(split_lines(self.text)[: len(self.starts)])
 
     @cached_property
     def prose(self) -> str:
@@ -121,7 +121,7 @@ def read_note(path: str, data: bytes) -> Note:
     kind = kind_of(path)
     if kind != "markdown":
         return Note(path, kind, text, starts, problems=tuple(problems))
-    lines = _split(text)[: len(starts)]
+    lines = split_lines(text)[: len(starts)]
     front = front_matter(lines)
     blocks = outline(lines, front.lines)
     problems += front.problems
@@ -144,5 +144,6 @@ def _starts(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _split(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
+    """The lines of a text as editors count them; the last is empty where it ends in a line end."""
     return _LINE_END.split(text) if "\r" in text else text.split("\n")

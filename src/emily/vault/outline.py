@@ -100,11 +100,15 @@ def outline(lines: Sequence[str], first: int = 0) -> Outline:
     scanner = _Scanner(lines)
     for number in range(first, len(lines)):
         line = lines[number]
-        # Most lines are plain: outside of all containers, and beginning with a letter.
-        if not line[:1].isalpha() or scanner.is_within or "%%" in line or number <= scanner.comment:
+        # Most lines are plain: outside of all containers, and blank or beginning with a letter.
+        if scanner.is_within or number <= scanner.comment or "%%" in line:
             scanner.feed(number)
-        else:
+        elif not line:
+            scanner.end_paragraph()
+        elif line[0].isalpha():
             scanner.go_on(line, number)
+        else:
+            scanner.feed(number)
     scanner.end_paragraph()
     return Outline(tuple(scanner.headings), bytes(scanner.kinds), scanner.definitions)
 

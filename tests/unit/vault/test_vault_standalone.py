@@ -11,8 +11,9 @@ import emily
 
 _SOURCE = Path(emily.__file__).parents[1]
 MODULES = (
-    "bm25", "declarations", "files", "front_matter", "graph", "ignoring", "inline", "links",
-    "notes", "outline", "passages", "resolving", "terms", "walk", "yaml_subset",
+    "bm25", "budget", "cache", "declarations", "engine", "files", "front_matter", "graph",
+    "ignoring", "inline", "linking", "links", "lite", "lite_answers", "notes", "outline",
+    "passages", "resolving", "segment", "terms", "themes", "walk", "yaml_subset",
 )  # fmt: skip
 _PROBE = """
 import sys
@@ -20,8 +21,9 @@ sys.path.insert(0, sys.argv[1])
 import importlib
 for name in sys.argv[2:]:
     importlib.import_module("emily.vault." + name)
+own = {"emily", "__main__", "__mp_main__"}
 alien = [name for name in sys.modules
-         if name.partition(".")[0] not in sys.stdlib_module_names | {"emily", "__main__"}]
+         if name.partition(".")[0] not in sys.stdlib_module_names | own]
 print(alien)
 """
 
