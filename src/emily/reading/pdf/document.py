@@ -6,36 +6,36 @@ import contextlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import pypdfium2
 import pypdfium2.raw
+from PIL import Image
 
 from emily.errors import PasswordRequired, ReadingError
 from emily.reading.layout import is_garbage
-from emily.reading.ocr.image import ocr_page
+from emily.reading.ocr.image import has_ink, ocr_page
 from emily.reading.pages import Page
 from emily.reading.pdf.annotations import typed_text
+from emily.reading.pdf.cover import covers, in_a_band, stands_apart
 from emily.reading.pdf.facts import attached, facts, title
 from emily.reading.pdf.furniture import AHEAD, Edge, Furniture, edges
 from emily.reading.pdf.headings import Fonts
 from emily.reading.pdf.page import Laid, lay_out
-from emily.reading.pdf.pictures import PagePictures, covers
-from emily.reading.pdf.rules import drawn
+from emily.reading.pdf.pictures import PagePictures
+from emily.reading.pdf.rules import Drawn, drawn
 from emily.reading.pdf.tables import Grid
 from emily.reading.pdf.text import Layer, Segments, read_layer
 from emily.reading.source import Draft, Enclosed, Source, check_length, tidy
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 __all__ = ["SCANNED_BELOW", "read_pdf"]
 
 SCANNED_BELOW = 16
 """A page with fewer extractable characters than this (blanks not counted) counts as scanned."""
 
-_SPARSE_BELOW = 200  # characters; with so few, a picture that fills the page is read as well
-_BETTER = 1.5  # times the characters that OCR must find there: else the layer had them all
+_SPARSE_BELOW = 200  # characters; with so few, pictures that fill the page are read as well
+_BETTER = 1.5  # times the characters that OCR must find there: else the layer had most of them
 _STACKED = 0.6  # share of letters that stand one below the other
 _SCALE = 2.0  # pixels per point for OCR: 144 dpi
 _LEAST_SIDE, _MOST_SIDE = 1200, 3600  # pixels of the longer side, for stamps and for posters
@@ -181,11 +181,45 @@ class _Pages:
             return self._scanned(page, number, laid, better=0.0)
         if solid < SCANNED_BELOW:
             return self._scanned(page, number, laid)
-        sparse = solid < _SPARSE_BELOW and self._source.ocr is not None
-        if sparse and any(covers(picture, found.size) for picture in on_page.pictures):
-            return self._scanned(page, number, laid, better=_BETTER)
+        if _is_headed_scan(laid, on_page, solid):
+            return self._headed(page, number, laid, on_page, upright=found.turn)
+        return self._with_pictures(page, number, laid, on_page)
+
+    def _with_pictures(
+        self, page: Any, number: int, laid: Laid, on_page: Drawn, warning: str | None = None
+    ) -> _Waiting:
         laid.shown = list(self._pictures.on(page, on_page.pictures, laid.lines, laid.size, number))
-        return self._text(number, laid)
+        return self._text(number, laid, warning)
+
+    def _headed(
+        self, page: Any, number: int, laid: Laid, on_page: Drawn, *, upright: int
+    ) -> _Waiting:
+        """A page of pictures with a little text: OCR's if that finds much more, else both.
+
+        Args:
+            page: of PDFium.
+            number: of the page.
+            laid: its text layer.
+            on_page: its pictures.
+            upright: quarter turns clockwise that set the layer's text upright.
+        """
+        solid = laid.characters
+        try:
+            image = _render(page)
+        except (pypdfium2.PdfiumError, MemoryError, ValueError) as error:
+            warning = f"Page {number} cannot be drawn for OCR ({error})."
+            return self._with_pictures(page, number, laid, on_page, warning)
+        if upright == page.get_rotation() // 90 % 4 and not has_ink(_without(image, laid)):
+            return self._text(number, laid)  # nothing is seen beside the text
+        read = ocr_page(number, lambda: image, self._source)
+        if read.route == "unread":
+            return self._text(number, laid, read.warning)
+        more = len("".join(read.text.split()))
+        if more > _BETTER * solid:
+            return _Waiting(read)
+        if more < solid + SCANNED_BELOW:
+            return self._text(number, laid)
+        return self._with_pictures(page, number, laid, on_page)
 
     def _text(self, number: int, laid: Laid, warning: str | None = None) -> _Waiting:
         self._fonts.learn(laid.lines)
@@ -218,6 +252,37 @@ class _Pages:
         return self._text(number, laid, read.warning if read.route == "unread" else None)
 
 
+def _is_headed_scan(laid: Laid, on_page: Drawn, solid: int) -> bool:
+    """Whether pictures fill the page and its text stands in one place, as a fax's line does.
+
+    A picture that fills the page beside its text is read in its place, as others are.
+    """
+    if not covers(on_page.pictures, laid.size):
+        return False
+    if solid < _SPARSE_BELOW:
+        return True
+    return in_a_band(laid.lines, 0, laid.size[1]) and not stands_apart(
+        on_page.pictures, laid.lines, laid.size
+    )
+
+
+def _without(image: Image.Image, laid: Laid) -> Image.Image:
+    """A drawn page whose text is painted over with what is around it."""
+    pixels = np.array(image)
+    scale = image.height / max(laid.size[1], 1.0)
+    for line in laid.lines:
+        if not 0 < line.height < laid.size[1] / 10:
+            continue
+        edge = line.height / 3
+        top = image.height - round((line.base + line.height + edge) * scale)
+        foot = image.height - round((line.base - edge) * scale)
+        left, right = round((line.left - edge) * scale), round((line.right + edge) * scale)
+        box = pixels[max(0, top) : max(0, foot), max(0, left) : max(0, right)]
+        if box.size:
+            box[:] = np.median(box.reshape(-1, 3), axis=0)
+    return Image.fromarray(pixels)
+
+
 def _legible(laid: Laid, solid: int) -> Laid:
     """What is left of a page's layer without the lines that are garbage.
 
@@ -240,14 +305,14 @@ def _layer(layer: Layer) -> tuple[str, Segments]:
     return layer.plain, layer.segments()
 
 
-def _render(page: Any) -> Image:
+def _render(page: Any) -> Image.Image:
     width, height = page.get_size()
     longer = max(width, height, 1.0)
     scale = max(_SCALE, _LEAST_SIDE / longer)
     scale = min(scale, _MOST_SIDE / longer, 8.0)
     bitmap = page.render(scale=scale)
     try:
-        image: Image = bitmap.to_pil().convert("RGB")
+        image: Image.Image = bitmap.to_pil().convert("RGB")
     finally:
         bitmap.close()
     return image

@@ -14,15 +14,15 @@ from pypdfium2 import raw
 
 from emily.reading.layout import TextLine
 from emily.reading.ocr.image import BROKEN
+from emily.reading.pdf.cover import in_a_band, most_over, on_it
 from emily.reading.pdf.rules import Placed
 from emily.reading.pdf.text import function
 
 if TYPE_CHECKING:
     from emily.reading.source import Source
 
-__all__ = ["PagePictures", "Shown", "covers"]
+__all__ = ["PagePictures", "Shown"]
 
-_SCAN = 0.5  # share of the page that one picture covers, for the page to be that picture
 _BACKGROUND = 0.25  # share of the page that a picture under most of its text covers
 _LEAST_POINTS = 24.0  # a third of an inch: of a picture shown smaller nothing can be read
 _MOST_SHAPE = 12.0  # times longer than wide: a rule, a gradient, a strip of a picture
@@ -42,15 +42,6 @@ _filter = function(
 
 Shown = tuple[Placed, list[str]]
 """A picture and the lines to put in its place."""
-
-
-def covers(picture: Placed, size: tuple[float, float]) -> bool:
-    """Whether a picture covers most of a page, as that of a scan does."""
-    width, height = size
-    seen = max(0.0, min(picture.right, width) - max(picture.left, 0.0)) * max(
-        0.0, min(picture.top, height) - max(picture.base, 0.0)
-    )
-    return seen > _SCAN * width * height
 
 
 class PagePictures:
@@ -75,8 +66,9 @@ class PagePictures:
     ) -> Iterator[Shown]:
         """The pictures of a page that may hold text, read.
 
-        Left out are those too small to read, and the one that most of the page's text stands
-        on: it is the page's background, or a scan whose text layer is read.
+        Left out are those too small to read, and the one that most of the page's text is spread
+        over: it is the page's background, or a scan whose text layer is read. A picture with a
+        caption on it is none.
 
         Args:
             page: of PDFium.
@@ -137,14 +129,9 @@ def _is_background(picture: Placed, lines: Sequence[TextLine], size: tuple[float
     area = (picture.right - picture.left) * (picture.top - picture.base)
     if area < _BACKGROUND * size[0] * size[1]:
         return False
-    over = everything = 0
-    for line in lines:
-        if line.height:
-            x, y = (line.left + line.right) / 2, line.base + line.height / 2
-            everything += len(line.text)
-            if picture.left <= x <= picture.right and picture.base <= y <= picture.top:
-                over += len(line.text)
-    return 2 * over > everything
+    if not most_over(picture, lines):
+        return False
+    return not in_a_band(on_it(picture, lines), picture.base, picture.top)
 
 
 def _readable(picture: Placed, side: int) -> bool:
