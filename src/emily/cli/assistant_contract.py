@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 from emily.cli.contract import Output
 
 if TYPE_CHECKING:
-    from emily.assistant import EgressEntry, EgressTotal, PrivatePlace
+    from emily.assistant import Conversation, EgressEntry, EgressTotal, PrivatePlace
+    from emily.assistant.ledger import SentDocument
 
 __all__ = [
+    "ChatOutput",
+    "ConversationsOutput",
     "EgressOutput",
     "McpInstallOutput",
     "McpOutput",
     "McpTokenOutput",
     "PrivateOutput",
+    "conversations_output",
     "egress_output",
     "private_output",
+    "sent_documents",
 ]
 
 
@@ -95,6 +100,35 @@ class PrivateOutput(Output):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ChatOutput(Output):
+    """`emily chat MESSAGE`."""
+
+    conversation: Annotated[str, "Id of the conversation, to go on with."]
+    health: Annotated[list[str], "What of Emily is not well; the model was told too."]
+    answer: Annotated[str, "The answer."]
+    tools: Annotated[list[str], "Tools that were called, in their order."]
+    documents: Annotated[list[SentDocumentPart], "Documents of which something was sent."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversationPart:
+    """A conversation."""
+
+    id: Annotated[str, "To go on with it."]
+    title: Annotated[str | None, "Its first words."]
+    forked_from: Annotated[str | None, "The one that it was copied from."]
+    started_at: Annotated[str, "When it began, ISO 8601."]
+    last_at: Annotated[str, "When something was last asked in it, ISO 8601."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversationsOutput(Output):
+    """`emily chat --list`."""
+
+    conversations: Annotated[list[ConversationPart], "The latest first."]
+
+
+@dataclass(frozen=True, kw_only=True)
 class McpOutput(Output):
     """`emily mcp`."""
 
@@ -145,15 +179,7 @@ def egress_output(
                 tool=item.tool,
                 characters=item.characters,
                 bytes=item.bytes,
-                documents=[
-                    SentDocumentPart(
-                        id=sent.id,
-                        name=sent.name,
-                        places=list(sent.places),
-                        characters=sent.characters,
-                    )
-                    for sent in item.documents
-                ],
+                documents=sent_documents(item.documents),
             )
             for item in entries
         ],
@@ -169,6 +195,32 @@ def egress_output(
             for item in totals
         ],
         cleared=cleared,
+    )
+
+
+def sent_documents(documents: Sequence[SentDocument]) -> list[SentDocumentPart]:
+    """Documents of which something was sent."""
+    return [
+        SentDocumentPart(
+            id=sent.id, name=sent.name, places=list(sent.places), characters=sent.characters
+        )
+        for sent in documents
+    ]
+
+
+def conversations_output(conversations: Sequence[Conversation]) -> ConversationsOutput:
+    """The conversations in the terminal."""
+    return ConversationsOutput(
+        conversations=[
+            ConversationPart(
+                id=str(item.id),
+                title=item.title,
+                forked_from=None if item.forked_from is None else str(item.forked_from),
+                started_at=item.started_at.isoformat(),
+                last_at=item.last_at.isoformat(),
+            )
+            for item in conversations
+        ]
     )
 
 

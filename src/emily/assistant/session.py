@@ -1,0 +1,327 @@
+"""A session with Claude: the runtime of the Agent SDK, with tools that run in this process.
+
+The runtime starts with nothing of its own: no tools, no settings, no servers, no commands. Each
+call of a tool passes a gate. Its transcripts lie in the home folder, so that a session can be
+gone on with.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from emily.assistant.conversations import Client, Conversation
+from emily.assistant.descriptions import (
+    INSTRUCTIONS,
+    document_description,
+    search_description,
+)
+from emily.assistant.tools import MODES, Tools
+from emily.errors import InputError, ModelUnavailable
+from emily.settings import Settings, private_folder
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient
+
+    from emily.assistant.desk import Assistant
+
+__all__ = ["CLIENT", "Piece", "Session", "open_session", "persona"]
+
+CLIENT = "chat"
+"""The client of conversations in the terminal, in the ledger and for ``local_clients``."""
+
+_SERVER = "emily"
+_PERSONA = (
+    "You are Emily, a personal assistant with a second brain. Answer in the owner's language, "
+    "briefly and plainly. Behind what you take from a document write its name and page or line in "
+    "square brackets, such as [lease.pdf, page 3]."
+)
+_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of an answer as it comes.
+
+    Attributes:
+        text: some of the answer, or nothing.
+        tool: name of a tool that is being called.
+        failure: why there is no answer, or no whole one.
+    """
+
+    text: str = ""
+    tool: str | None = None
+    failure: str | None = None
+
+
+class Session:
+    """A conversation under way."""
+
+    def __init__(self, client: ClaudeSDKClient, desk: Assistant, conversation: Conversation):
+        self._client = client
+        self._desk = desk
+        self.conversation = conversation
+
+    async def ask(self, message: str) -> AsyncIterator[Piece]:
+        """Send a message; gives the answer piece by piece.
+
+        The message is sent as it is: the runtime obeys no command in it and opens no file that
+        it names.
+        """
+        from claude_agent_sdk import AssistantMessage, ResultMessage, StreamEvent, ToolUseBlock
+
+        await self._desk.conversations.note(self.conversation.id, title=message[:80])
+        await self._client.query(message)
+        async for item in self._client.receive_response():
+            if isinstance(item, StreamEvent):
+                delta = item.event.get("delta") or {}
+                if delta.get("type") == "text_delta":
+                    yield Piece(text=str(delta.get("text") or ""))
+            elif isinstance(item, AssistantMessage):
+                for block in item.content:
+                    if isinstance(block, ToolUseBlock):
+                        yield Piece(tool=block.name.removeprefix(f"mcp__{_SERVER}__"))
+            elif isinstance(item, ResultMessage):
+                await self._desk.conversations.note(self.conversation.id, runtime=item.session_id)
+                # An error of the API comes with the subtype "success".
+                if item.is_error or item.subtype != "success":
+                    yield Piece(failure=_failure(item))
+
+    async def interrupt(self) -> None:
+        """Stop the answer that is coming."""
+        await self._client.interrupt()
+
+
+def _failure(result: Any) -> str:
+    status = f" (status {result.api_error_status})" if result.api_error_status else ""
+    why = result.result or "; ".join(result.errors or ()) or result.subtype
+    return f"Claude did not answer{status}: {' '.join(str(why).split())[:400]}"
+
+
+def persona(settings: Settings) -> str:
+    """Who Emily is in a conversation: the owner's file, or the built-in words.
+
+    Raises:
+        InputError: the file that is set cannot be read.
+    """
+    given = settings.persona.strip()
+    path = Path(given).expanduser() if given else settings.home / "persona.md"
+    try:
+        return path.read_text("utf-8").strip() or _PERSONA
+    except FileNotFoundError:
+        if given:
+            raise InputError(
+                f"The persona {path} is not there (setting persona). Write it, or: "
+                "emily config unset persona"
+            ) from None
+        return _PERSONA
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The persona {path} cannot be read: {error}") from None
+
+
+@asynccontextmanager
+async def open_session(
+    desk: Assistant,
+    settings: Settings,
+    *,
+    health: Sequence[str] = (),
+    resume: UUID | None = None,
+    fork: bool = False,
+    client: Client | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> AsyncIterator[Session]:
+    """Open a session: a new one, or one to go on with.
+
+    Args:
+        desk: conversations, tools, ledger.
+        settings: of the home folder.
+        health: what of Emily is down, to be told to the model.
+        resume: the conversation to go on with.
+        fork: go on with a copy of it; the first stays as it is.
+        client: who speaks; the terminal by default.
+        environment: where a key may be.
+
+    Raises:
+        ModelUnavailable: the Agent SDK is not installed, has no key or does not start.
+        InputError: the persona cannot be read, or there is no such conversation.
+    """
+    try:
+        from claude_agent_sdk import ClaudeSDKClient, ClaudeSDKError
+    except ImportError:
+        raise ModelUnavailable(
+            "emily chat speaks with Claude through the Claude Agent SDK, which is not installed. "
+            "Install it with: pip install 'emily[chat]'"
+        ) from None
+    key = _key(settings, environment)
+    who = client or desk.client(CLIENT)
+    runtime, conversation = await _conversation(desk, who, resume, fork=fork)
+    tools = await desk.tools(who, conversation)
+    options = _options(settings, tools, key, health, runtime, fork=fork)
+    async with AsyncExitStack() as stack:
+        try:
+            sdk = await stack.enter_async_context(ClaudeSDKClient(options=options))
+        except ClaudeSDKError as error:
+            raise ModelUnavailable(f"Claude's runtime does not start: {error}") from None
+        yield Session(sdk, desk, conversation)
+
+
+async def _conversation(
+    desk: Assistant, client: Client, resume: UUID | None, *, fork: bool
+) -> tuple[str | None, Conversation]:
+    """The runtime's session to go on with, and the conversation."""
+    if resume is None:
+        return None, await desk.conversations.open(client)
+    known = {item.id: item for item in await desk.conversations.list(client.name, limit=10_000)}
+    if resume not in known:
+        raise InputError(f"There is no conversation {resume}. See: emily chat --list")
+    runtime = known[resume].runtime
+    if runtime is None:
+        raise InputError(f"Nothing was answered in the conversation {resume}; begin a new one.")
+    if fork:
+        return runtime, await desk.conversations.fork(client, resume)
+    return runtime, known[resume]
+
+
+def _key(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
+    """The variable by which the runtime gets its key."""
+    if settings.claude_key is not None:
+        return {"ANTHROPIC_API_KEY": settings.claude_key.get_secret_value()}
+    for name in _KEYS:
+        if environment.get(name):
+            return {name: environment[name]}
+    raise ModelUnavailable(
+        "There is no key for Claude. Set ANTHROPIC_API_KEY (or CLAUDE_CODE_OAUTH_TOKEN, which "
+        "claude setup-token prints), or the setting claude_key."
+    )
+
+
+def _options(
+    settings: Settings,
+    tools: Tools,
+    key: Mapping[str, str],
+    health: Sequence[str],
+    runtime: str | None,
+    *,
+    fork: bool,
+) -> ClaudeAgentOptions:
+    from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
+
+    home = private_folder(settings.home / "chat")
+    names = [f"mcp__{_SERVER}__{name}" for name in ("search_knowledge", "get_document")]
+
+    async def gate(call: Any, _use: str | None, _context: Any) -> Any:
+        """Nothing but our own tools, whatever the runtime would allow."""
+        if call["tool_name"] in names:
+            return {}
+        return {
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny",
+                "permissionDecisionReason": "There is no such tool.",
+            }
+        }
+
+    return ClaudeAgentOptions(
+        tools=[],
+        setting_sources=[],
+        strict_mcp_config=True,
+        verbatim_prompts=True,
+        system_prompt="\n\n".join([persona(settings), INSTRUCTIONS, *_state(health)]),
+        mcp_servers={_SERVER: _server(settings, tools)},
+        allowed_tools=names,
+        hooks={"PreToolUse": [HookMatcher(hooks=[gate])]},
+        include_partial_messages=True,
+        model=settings.claude_model or None,
+        max_turns=settings.claude_turns,
+        resume=runtime,
+        fork_session=fork,
+        cwd=home,
+        env={
+            **key,
+            "HOME": str(home),
+            "CLAUDE_CONFIG_DIR": str(home),
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_MAX_RETRIES": "2",
+        },
+        stderr=lambda _line: None,
+    )
+
+
+def _state(health: Sequence[str]) -> list[str]:
+    if not health:
+        return []
+    listed = "\n".join(f"- {line}" for line in health)
+    return [
+        "Some parts of Emily are not well now. Say so to the owner in a sentence before your "
+        f"first answer, and bear it in mind where you find nothing:\n{listed}"
+    ]
+
+
+_SEARCH = {
+    "type": "object",
+    "properties": {
+        "queries": {**_TEXTS, "minItems": 1, "maxItems": 8},
+        "date_from": {"type": "string"},
+        "date_to": {"type": "string"},
+        "types": _TEXTS,
+        "languages": _TEXTS,
+        "folder": {"type": "string"},
+        "budget": {"type": "integer", "minimum": 1, "maximum": 10_000},
+    },
+    "required": ["queries"],
+}
+_DOCUMENT = {
+    "type": "object",
+    "properties": {
+        "document": {"type": "integer"},
+        "mode": {"type": "string", "enum": list(MODES)},
+        "question": {"type": "string"},
+    },
+    "required": ["document", "mode"],
+}
+
+
+def _server(settings: Settings, tools: Tools) -> Any:
+    """The tools, as a server inside of this process."""
+    from claude_agent_sdk import SdkMcpTool, ToolAnnotations, create_sdk_mcp_server
+
+    async def search_knowledge(given: dict[str, Any]) -> dict[str, Any]:
+        answer = await tools.search_knowledge(
+            given["queries"],
+            since=given.get("date_from"),
+            until=given.get("date_to"),
+            types=given.get("types") or (),
+            languages=given.get("languages") or (),
+            folder=given.get("folder"),
+            budget=given.get("budget"),
+        )
+        return _content(answer.text, refused=answer.refused)
+
+    async def get_document(given: dict[str, Any]) -> dict[str, Any]:
+        answer = await tools.get_document(given["document"], given["mode"], given.get("question"))
+        return _content(answer.text, refused=answer.refused)
+
+    made = [
+        SdkMcpTool(
+            name=name,
+            description=description,
+            input_schema=schema,
+            handler=handler,
+            annotations=ToolAnnotations(readOnlyHint=True),
+        )
+        for name, description, schema, handler in (
+            ("search_knowledge", search_description(settings), _SEARCH, search_knowledge),
+            ("get_document", document_description(settings), _DOCUMENT, get_document),
+        )
+    ]
+    return create_sdk_mcp_server(_SERVER, tools=made)
+
+
+def _content(text: str, *, refused: bool) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": text}], "is_error": refused}
