@@ -21,6 +21,7 @@ from emily.cli import (
     contract,
     evaluation_contract,
     keeping_contract,
+    memory_contract,
     models_contract,
     vaults_contract,
     working_contract,
@@ -127,6 +128,7 @@ def _fields() -> str:
             evaluation_contract,
             models_contract,
             keeping_contract,
+            memory_contract,
             vaults_contract,
             working_contract,
         )

@@ -26,6 +26,7 @@ from emily.indexing.adding import add_found, add_version
 from emily.indexing.archive import Archive
 from emily.indexing.catalogue import Catalogue, DocumentDetail, DocumentInfo
 from emily.indexing.facts import document_facts
+from emily.indexing.discretion import DiscreetIntake
 from emily.indexing.intake import Intake
 from emily.indexing.language import LanguageDetector
 from emily.indexing.originals import Originals
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from emily.life import Life
     from emily.measure.embedder_trial import EmbedderTrial
     from emily.measure.explanation import Explanation
+    from emily.measure.memory import MemoryReport
     from emily.measure.questions import Question, Unanswerable
     from emily.measure.replay import Replay
     from emily.measure.trial import Archive as TrialArchive
@@ -202,6 +204,7 @@ class Brain:
                 if warm:
                     stack.callback(asyncio.create_task(warm_up_reranker(judge)).cancel)
             brain = cls(chosen, database, model, languages, reranker=judge)
+            await stack.enter_async_context(brain.assistant.telling_of_servers())
             stack.push_async_callback(brain._close)
             yield brain
 
@@ -329,7 +332,8 @@ class Brain:
         )
 
     def _intake(self, passwords: Sequence[str] = ()) -> Intake:
-        return Intake(
+        return DiscreetIntake(
+            self._database,
             self._files(),
             self._preparer,
             self._archive,
@@ -741,6 +745,12 @@ class Brain:
         return await take_stock(
             self.settings, self._database, self._embedder.identity, self._preparer.fingerprint
         )
+
+    async def memory(self) -> MemoryReport:
+        """What every process that works for this home takes, against the owner's budget."""
+        from emily.measure.memory import take_memory
+
+        return await take_memory(self.settings)
 
     async def doctor(self) -> Sequence[Check]:
         """Check database, models, OCR, disk and versions; each with what mends it."""

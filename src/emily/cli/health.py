@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,10 +16,24 @@ if TYPE_CHECKING:
 
 __all__ = ["doctor", "settings", "status", "stop", "version"]
 
+_STATUSES = ("running", "waiting", "failed", "done")
+
 
 @guarded
-def status(context: typer.Context, as_json: AsJson = False) -> None:
+def status(
+    context: typer.Context,
+    memory: Annotated[
+        bool,
+        typer.Option(
+            "--memory", help="What every process takes, against the setting memory_budget_mb."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Say what the archive holds and what is wrong with it."""
+    if memory:
+        _memory(context, as_json)
+        return
     found = session_of(context).run(lambda brain: brain.status())
     if as_json:
         from emily.cli.contract import status_output
@@ -103,6 +117,37 @@ def _examined(context: typer.Context) -> list[Check]:
         return list(asyncio.run(session.diagnose(session.settings(), error)))
 
 
+def _memory(context: typer.Context, as_json: bool) -> None:
+    report = session_of(context).run(lambda brain: brain.memory())
+    if as_json:
+        from emily.cli.memory_contract import memory_output
+
+        say_json(memory_output(report))
+        return
+    from emily.cli.printing import output, size, table
+
+    console = output()
+    rows = [
+        (
+            part.kind,
+            part.name,
+            part.pid,
+            None if part.bytes is None else size(part.bytes),
+            None if part.reported is None else size(part.reported),
+        )
+        for part in report.parts
+    ]
+    console.print(table(("part", "name", "process", "takes", "its tool reports"), rows))
+    budget = "" if report.budget is None else f" of {size(report.budget)} (memory_budget_mb)"
+    console.print(f"{size(report.bytes)}{budget} in all")
+    if not report.shared:
+        console.print("What processes share is counted in each of them.")
+    for notice in report.notices:
+        console.print(f"Notice: {one_line(notice)}")
+    if report.warning is not None:
+        console.print(f"Warning: {one_line(report.warning)}")
+
+
 def _print_status(found: Status) -> None:
     from emily.cli.printing import facts, output, size
 
@@ -118,6 +163,11 @@ def _print_status(found: Status) -> None:
         ("languages", found.languages or None),
         ("kinds", found.kinds or None),
         ("stale", found.stale or None),
+        *(
+            (phase, {key: found.work[phase][key] for key in _STATUSES if key in found.work[phase]})
+            for phase in sorted(found.work, reverse=True)
+        ),
+        ("workers", found.workers or None),
     ]
     console.print(facts(pairs))
     for problem in found.problems:

@@ -264,6 +264,7 @@ def _encoder(settings: Settings, choice: EmbedderChoice) -> Encoder:
             choice.url or _OLLAMA,
             choice.model,
             context=window,
+            minutes=float(settings.embedder_minutes),
             seconds=seconds,
             allowed=allowed,
             key=key,

@@ -15,19 +15,29 @@ from emily.models.profiles import bare_name
 __all__ = ["DEFAULT_URL", "OllamaEncoder", "known_faults"]
 
 DEFAULT_URL = "http://127.0.0.1:11434"
-_KEPT = "30m"  # loading a model takes longer than a question
+_KEPT_MINUTES = 15.0  # loading a model takes longer than a question
 
 
 class OllamaEncoder(EmbeddingServer):
     """Runs a model of an Ollama server; arguments as in ``EmbeddingServer``.
 
     ``truncate`` is switched off and the context asked for, so that a text that is too long is
-    refused and not cut; servers that ignore both are found out by ``emily.models.backed``.
+    refused and not cut; servers that ignore both are found out by ``emily.models.backed``. The
+    model stays loaded for ``minutes`` after its last use.
     """
 
-    def __init__(self, url: str, model: str, *, context: int | None = None, **values: Any) -> None:
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        context: int | None = None,
+        minutes: float = _KEPT_MINUTES,
+        **values: Any,
+    ) -> None:
         super().__init__(url, model, **values)
         self._context = context
+        self._minutes = minutes
 
     def encode(self, texts: Sequence[str], *, patient: bool) -> Encoded:
         """Raw vectors; see ``emily.models.encoding.TextEncoder``."""
@@ -35,7 +45,7 @@ class OllamaEncoder(EmbeddingServer):
             "model": self.model,
             "input": list(texts),
             "truncate": False,
-            "keep_alive": _KEPT,
+            "keep_alive": f"{self._minutes:g}m",
         }
         if self._context is not None:
             body["options"] = {"num_ctx": self._context}

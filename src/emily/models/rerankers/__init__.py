@@ -49,6 +49,7 @@ def reranker_of(settings: Settings) -> Reranker | None:
         "seconds": settings.reranker_seconds,
         "threads": settings.threads,
         "download": settings.reranker_download,
+        "idle_seconds": settings.reranker_minutes * 60.0,
     }
     model = settings.reranker_model or DEFAULT_MODELS[kind]
     if kind == "qwen3":
