@@ -76,7 +76,8 @@ class FrontMatter:
         """Other names of the note; a scalar is one name, or several between commas."""
         value = self.get("aliases", "alias")
         if isinstance(value, str):
-            return tuple(filter(None, (part.strip() for part in value.split(","))))
+            parts = value.strip("[]").split(",")  # a list that is not closed, or not valid, too
+            return tuple(filter(None, (part.strip(" '\"") for part in parts)))
         return tuple(dict.fromkeys(_texts(value)))
 
     @property
@@ -85,8 +86,10 @@ class FrontMatter:
         found: list[str] = []
         for name in ("tags", "tag", "keywords"):
             value = self.get(name)
-            texts = re.split(r"[,\s]+", value) if isinstance(value, str) else _texts(value)
-            found += [text.strip().lstrip("#") for text in texts]
+            texts = (
+                re.split(r"[,\s]+", value.strip("[]")) if isinstance(value, str) else _texts(value)
+            )
+            found += [text.strip(" '\"").lstrip("#") for text in texts]
         return tuple(dict.fromkeys(filter(None, found)))
 
     @property

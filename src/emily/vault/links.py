@@ -139,7 +139,8 @@ def _is_escaped(text: str, at: int) -> bool:
 
 
 def _wiki(note: Note, match: re.Match[str], start: int, end: int) -> Link | None:
-    inner = match[2]
+    # Of the note itself: code within a link is a part of its name.
+    inner = note.text[match.start(2) : match.end(2)]
     # In a table the bar is written \|.
     target, bar, shown = inner.replace("\\|", "|").partition("|")
     if not target.strip() or len(target) > _LONGEST:

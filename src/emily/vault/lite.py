@@ -137,6 +137,7 @@ def _answer(cache: Cache, request: Request, out: TextIO, notices: TextIO) -> int
         )
         document, show = answers.search_document(cache, outcome, request.query), answers.show_search
     if request.as_json:
+        document = {"schema_version": answers.SCHEMA_VERSION, **document}
         out.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
         return 0
     out.writelines(line + "\n" for line in show(document))

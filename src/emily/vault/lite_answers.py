@@ -29,6 +29,7 @@ from emily.vault.walk import read_bytes
 __all__ = [
     "HELP",
     "MEANING_IS_MISSING",
+    "SCHEMA_VERSION",
     "links_document",
     "map_document",
     "note_called",
@@ -60,6 +61,8 @@ HELP: Final = {
     "no_cache": "keep nothing",
     "processes": "most processes for reading; as many as there are processors without it",
 }
+SCHEMA_VERSION: Final = 1
+"""Of the JSON, the same as every command's; a test holds them together."""
 _SHOWN = 3
 
 Document = dict[str, Any]

@@ -20,6 +20,7 @@ __all__ = ["Note", "Problem", "read_note", "split_lines", "stem_of"]
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _NO_OUTLINE = Outline((), b"", {})
+_FEW_NUL = 4
 _MOST_NUL = 0.01
 """Share of NUL characters above which a file is not text but something binary."""
 
@@ -109,7 +110,7 @@ def read_note(path: str, data: bytes) -> Note:
     if assumed is not None:
         problems.append(Problem(None, assumed))
     nuls = text.count("\0")
-    if nuls > len(text) * _MOST_NUL:
+    if nuls > max(_FEW_NUL, len(text) * _MOST_NUL):
         problems = [Problem(None, f"The file is not text: {nuls} of its characters are NUL.")]
         text = ""
     starts = _starts(text)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import emily.vault.lite as lite
+from emily.cli.contract import SCHEMA_VERSION
 from emily.vault.cache import open_cache
 from emily.vault.engine import search
 
@@ -75,6 +76,7 @@ def test_a_linked_note_comes_up_and_says_by_which_link(vault: Path) -> None:
 
 def test_json_says_what_is_missing(vault: Path) -> None:
     document = json.loads(_run(vault, "zeppelin", "--json").stdout)
+    assert document["schema_version"] == SCHEMA_VERSION
     assert document["results"] == []
     assert document["unknown_terms"] == ["zeppe"]
     assert document["coverage"] == 0
