@@ -12,7 +12,7 @@ from importlib import import_module
 NAMES = (
     "index_speed", "search_speed", "public_sets", "fit_gate", "reading", "reading_outcomes",
     "reading_speed", "scans", "growth", "arms_growth", "peers", "reranker_cost",
-    "quality", "categories", "summaries", "descriptions",
+    "quality", "categories", "summaries", "descriptions", "vaults",
 )  # fmt: skip
 USUAL = ("index_speed", "search_speed", "public_sets")  # fit_gate writes files
 

@@ -148,6 +148,20 @@ class ResultPart:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SignsPart:
+    """By what one can tell whether the answer is there."""
+
+    coverage: Annotated[float, "Share of the question that the best passage holds in words."]
+    similarity: Annotated[float, "The best similarity of any passage; 0 by words alone."]
+    precedents: Annotated[
+        int | None,
+        "How many of your questions, pinned ones and those of `emily eval`, were compared: those "
+        "with figures most like these; `null` while too few are known.",
+    ]
+    unanswered: Annotated[int | None, "Of how many of those the answer was not there."]
+
+
+@dataclass(frozen=True, kw_only=True)
 class SearchOutput(Output):
     """`emily search` and `emily ask`."""
 
@@ -157,6 +171,9 @@ class SearchOutput(Output):
         float | None,
         "Probability that the archive holds an answer at all, by how the best document stands out; "
         "null where there is nothing to tell by.",
+    ]
+    signs: Annotated[
+        SignsPart | None, "How well the best passage does; `null` without any candidate."
     ]
     notices: Annotated[list[str], "Sentences of Emily's own about this answer."]
     timings_ms: Annotated[
@@ -534,7 +551,7 @@ class StatusOutput(Output):
     alerts: Annotated[list[AlertPart], "Open alerts, critical ones first."]
     work: Annotated[
         dict[str, dict[str, int]],
-        "By phase (`indexing`, `analysis`), jobs by status: `waiting`, `running`, `done`, `failed`.",
+        "By phase (`indexing`, `analysis`), jobs by status: `waiting`, `running` …",
     ]
     workers: Annotated[int, "How many workers there are to do it."]
 
@@ -603,12 +620,24 @@ def search_output(answer: Answer, *, explain: bool) -> SearchOutput:
         "query": answer.query,
         "results": [_result(result) for result in answer.results],
         "present": answer.present,
+        "signs": _signs(answer),
         "notices": list(answer.notices),
         "timings_ms": dict(answer.timings_ms),
     }
     if explain:
         return ExplainedSearchOutput(**fields, trace=answer.trace)
     return SearchOutput(**fields)
+
+
+def _signs(answer: Answer) -> SignsPart | None:
+    if answer.signs is None:
+        return None
+    known = answer.precedent
+    return SignsPart(
+        **answer.signs,
+        precedents=None if known is None else known.asked,
+        unanswered=None if known is None else known.unanswered,
+    )
 
 
 def add_output(report: AddReport) -> AddOutput:

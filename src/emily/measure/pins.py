@@ -12,6 +12,7 @@ from emily.errors import InputError, StoreUnavailable
 from emily.measure.checks import Check
 from emily.measure.loss import loss_of
 from emily.retrieval.answer import Answer
+from emily.retrieval.precedents import Precedents
 from emily.store import Connection, Database, statement
 from emily.store.alerts import Alerts
 
@@ -66,6 +67,7 @@ class Pins:
         self._database = database
         self._search = search
         self._alerts = alerts
+        self._precedents = Precedents(database)
 
     async def add(self, question: str, document: int, name: str, path: str) -> Pin:
         """Pin a question to a document, and ask it.
@@ -136,7 +138,9 @@ class Pins:
     async def _ask(self, pin: Pin) -> tuple[int | None, str | None]:
         if pin.document_id is None:
             return None, "archive"
-        found = loss_of(await self._search(pin.question), pin.document_id)
+        answer = await self._search(pin.question)
+        await self._precedents.note(pin.question, answer.signs, answered=True)
+        found = loss_of(answer, pin.document_id)
         return found.rank, found.stage
 
     async def notices(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from emily.measure.vector_cache import CachedEmbedder, VectorCache
 from emily.models import Embedder, Reranker
 from emily.retrieval.answer import Answer
 from emily.retrieval.filters import Filters
+from emily.retrieval.precedents import Precedents
 from emily.retrieval.presets import Preset, preset_of, stand_ins
 from emily.retrieval.reranking import Reranking
 from emily.retrieval.retriever import Retriever
@@ -257,7 +258,10 @@ async def run_archive(
     name: str = "questions",
     step: Step = lambda *_: None,
 ) -> list[Trial]:
-    """Ask the owner's archive the owner's questions, once with each preset; it only reads.
+    """Ask the owner's archive the owner's questions, once with each preset.
+
+    It changes nothing but what is known of these questions: the signs of their searches are kept
+    for ``emily.retrieval.precedents``.
 
     Args:
         archive: the parts of it.
@@ -286,7 +290,7 @@ async def run_archive(
     return [
         await _run(
             Trial(subject, preset, str(archive.embedder.identity), names, {}, notices=told),
-            searching(archive.retriever, preset.name),
+            _noting(searching(archive.retriever, preset.name), Precedents(archive.database)),
             asked,
             tools(archive.database, archive.embedder),
             None,
@@ -400,6 +404,20 @@ def _one_thread() -> AbstractContextManager[object]:
         limits=1, user_api="blas"
     )
     return limited
+
+
+def _noting(
+    search: Callable[[Asked], Awaitable[Answer]], precedents: Precedents
+) -> Callable[[Asked], Awaitable[Answer]]:
+    """A search that keeps its signs, with whether the answer is there."""
+
+    async def noting(asked: Asked) -> Answer:
+        answer = await search(asked)
+        if not asked.without:
+            await precedents.note(asked.text, answer.signs, answered=bool(asked.relevant))
+        return answer
+
+    return noting
 
 
 def searching(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from emily.retrieval.precedents import Precedent
 
 __all__ = ["Answer", "DocumentRef", "Passage", "Result", "Via"]
 
@@ -117,6 +120,10 @@ class Answer:
         text: the answer rendered for a model: blocks inside ``<external_content>``.
         present: probability, 0 to 1, that the archive holds an answer at all, see ``absence``;
             ``None`` where there is nothing to tell by.
+        signs: ``coverage``, how much of the question the best passage holds in words, and
+            ``similarity``, the best of any passage, 0 to 1; ``None`` without a candidate.
+        precedent: what such signs meant on the owner's own questions; ``None`` where too few of
+            them are known.
     """
 
     query: str
@@ -126,3 +133,5 @@ class Answer:
     trace: dict[str, Any] = field(repr=False)
     text: str = field(repr=False)
     present: float | None = None
+    signs: dict[str, float] | None = None
+    precedent: Precedent | None = None

@@ -38,7 +38,7 @@ def linked_stage(score: Stage) -> Stage:
         graph, limits = inquiry.links, inquiry.limits
         if graph is None or not graph.graph.nodes or inquiry.inside or inquiry.only is not None:
             return list(ranked)
-        with inquiry.trace.stage("graph_arm") as record:
+        with inquiry.trace.stage("links") as record:
             values = _values(inquiry, ranked)
             reached = graph.spread(
                 dict(list(values.items())[:_SEEDS]), inquiry.restart, inquiry.damping

@@ -68,6 +68,8 @@ class Reranking:
                 )
                 return list(ranked)
             texts = await self._texts(inquiry, ranked)
+            if getattr(reranker, "elsewhere", False):
+                texts = await self._without_private(inquiry, ranked, texts, record)
             looked_at = [item for item in ranked[: self._candidates] if item.chunk in texts]
             await inquiry.database.give_back()  # this may take seconds
             try:
@@ -102,6 +104,25 @@ class Reranking:
         chunks = [item.chunk for item in ranked[: self._candidates]]
         rows = await inquiry.database.fetch("chunk_texts", {"chunks": chunks})
         return {row["id"]: _below(row) for row in rows}
+
+    async def _without_private(
+        self,
+        inquiry: Inquiry,
+        ranked: Sequence[Candidate],
+        texts: dict[int, str],
+        record: dict[str, Any],
+    ) -> dict[int, str]:
+        """The texts that may leave: those of private documents stay, and stand below."""
+        rows = await inquiry.database.fetch("private_documents")
+        private = {row["id"] for row in rows}
+        kept_back = {item.chunk for item in ranked if item.facts.document in private}
+        record["private"] = len(kept_back & texts.keys())
+        if record["private"]:
+            inquiry.notices.append(
+                f"{record['private']:,} of the candidates are private and were not sent to the "
+                "reranker; they stand below those that were."
+            )
+        return {chunk: text for chunk, text in texts.items() if chunk not in kept_back}
 
     async def _give_up(self, reranker: Reranker, error: ModelError, inquiry: Inquiry) -> None:
         inquiry.notices.append(

@@ -27,6 +27,7 @@ from emily.retrieval.mirror import Mirror
 from emily.retrieval.narrowing import LeftOut
 from emily.retrieval.notices import extent, narrowed
 from emily.retrieval.passages import cut_passages
+from emily.retrieval.precedents import Precedents, search_signs
 from emily.retrieval.presets import Preset, preset_of
 from emily.retrieval.query import Query, expand, parse
 from emily.retrieval.readiness import Readiness
@@ -81,6 +82,7 @@ class Retriever:
         self._vocabulary = Vocabulary(database, embedder.words_identity)
         self._understanding = Understanding(embedder)
         self._links = LinkGraphs(database)
+        self._precedents = Precedents(database)
         self._mirror = Mirror(
             database,
             embedder.identity.dimension,
@@ -335,6 +337,18 @@ class Retriever:
         """Choose among the ranked candidates, cut their passages and render them."""
         limits, trace, notices = inquiry.limits, inquiry.trace, inquiry.notices
         present = _presence(inquiry, ranked)
+        signs = search_signs(ranked, inquiry.groups)
+        precedent = None
+        if signs is not None and not inquiry.inside:
+            with trace.stage("precedent") as record:
+                precedent = await self._precedents.of(signs)
+                record |= {name: round(value, 6) for name, value in signs.items()}
+            if precedent is not None and precedent.says_absent:
+                notices.append(
+                    f"The answer may not be here: the best passage covers {signs['coverage']:.0%} "
+                    f"of the question's words, the best similarity is {signs['similarity']:.2f}. "
+                    f"{precedent.text}"
+                )
         passing, selecting = showing_stages(inquiry.preset)
         passed = await passing(inquiry, ranked)
         chosen = await selecting(inquiry, passed)
@@ -376,7 +390,15 @@ class Retriever:
         with trace.stage("rendering"):
             text = render(results, notices, by_path=inquiry.preset.by_path)
         return Answer(
-            asked, results, tuple(notices), trace.timings_ms, trace.as_json(), text, present
+            asked,
+            results,
+            tuple(notices),
+            trace.timings_ms,
+            trace.as_json(),
+            text,
+            present,
+            signs,
+            precedent,
         )
 
 

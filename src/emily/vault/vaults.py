@@ -189,6 +189,10 @@ class Vaults:
         vaults = self.register.all()
         if not vaults:
             return Refreshed()
+        async with self._database.session():
+            return await self._refreshed(vaults)
+
+    async def _refreshed(self, vaults: Sequence[Registered]) -> Refreshed:
         rows = {row["path"]: row for row in await self._database.fetch("list_vaults")}
         reports, notices = [], []
         for vault in vaults:
