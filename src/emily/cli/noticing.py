@@ -25,12 +25,20 @@ _SHOWN = 20
 @guarded
 def alerts(
     context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ack NAME]",
+            help="ack NAME: note that you have seen this one; it stays open until it is over.",
+            show_default=False,
+        ),
+    ] = None,
     acknowledge: Annotated[
         str | None,
         typer.Option(
             "--acknowledge",
             metavar="NAME",
-            help="Note that you have seen this one; it stays open until it is over.",
+            help="The same as ack NAME.",
             show_default=False,
         ),
     ] = None,
@@ -44,6 +52,13 @@ def alerts(
     An alert is raised by the part that failed or by a standing check, and resolved by it when it
     works again. docs/checks.md says what each means and what to do.
     """
+    if words:
+        if len(words) != 2 or words[0] != "ack" or acknowledge is not None:
+            raise InputError(
+                f"emily alerts takes nothing or ack NAME, not {' '.join(words)!r}. The names "
+                "stand in: emily alerts"
+            )
+        acknowledge = words[1]
 
     async def work(brain: Brain) -> tuple[Sequence[Alert], Sequence[Alert]]:
         if acknowledge is not None:

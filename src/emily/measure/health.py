@@ -6,8 +6,8 @@ import asyncio
 import platform
 import shutil
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Check", "Status", "examine", "examine_without_database", "take_stock"]
 
 _LOW_DISK = 1 << 30
+_ALIVE_SECONDS = 20.0  # as of the worker: one that has told nothing for so long is dead
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class Status:
         model: the embedder.
         problems: what keeps the archive from being searched well.
         alerts: what is wrong and not resolved, critical ones first.
+        work: by phase (indexing, analysis), how many jobs wait, run, are done and failed.
+        workers: how many workers there are to do it.
     """
 
     home: str
@@ -60,6 +63,8 @@ class Status:
     model: str
     problems: tuple[str, ...]
     alerts: tuple[Alert, ...] = ()
+    work: dict[str, dict[str, int]] = field(default_factory=dict)
+    workers: int = 0
 
 
 async def take_stock(
@@ -83,7 +88,12 @@ async def take_stock(
     for row in groups:
         languages[row["language"]] += row["documents"]
         kinds[row["kind"]] += row["documents"]
+    work: dict[str, dict[str, int]] = {}
+    for row in await database.fetch("work_counts"):
+        work.setdefault(row["phase"], {})[row["status"]] = row["count"]
+    workers = await database.fetch("live_workers", {"seconds": _ALIVE_SECONDS})
     problems = await _lexical_problems(database, counts["chunks"])
+    problems += _work_problems(work, len(workers))
     if counts["stale"]:
         problems.append(
             f"{counts['stale']} documents were indexed by another model or with other settings. "
@@ -114,6 +124,8 @@ async def take_stock(
         model=str(model),
         problems=tuple(problems),
         alerts=tuple(await Alerts(database).open()),
+        work=work,
+        workers=len(workers),
     )
 
 
@@ -151,6 +163,24 @@ async def examine_without_database(
     ]
 
 
+def _work_problems(work: Mapping[str, Mapping[str, int]], workers: int) -> list[str]:
+    """What of the queue needs the owner."""
+    problems = []
+    for phase, found in sorted(work.items(), reverse=True):
+        if failed := found.get("failed"):
+            problems.append(
+                f"{failed} {'job' if failed == 1 else 'jobs'} of {phase} failed. emily jobs "
+                "--failed says why; emily retry tries again."
+            )
+    waiting = sum(found.get("waiting", 0) for found in work.values())
+    if waiting and not workers:
+        problems.append(
+            f"{waiting} {'job waits' if waiting == 1 else 'jobs wait'}, and no worker is at work. "
+            "Start one with: emily serve, or emily worker"
+        )
+    return problems
+
+
 async def examine(
     settings: Settings,
     database: Database,
@@ -176,6 +206,7 @@ async def examine(
         await _vision(vision),
         await _reranker(reranker),
         await _originals(database, originals),
+        await _orphans(database),
         _disk(settings),
         _access(settings),
         *await _standing(StandingChecks(database, settings, embedder.identity, fingerprint)),
@@ -310,6 +341,19 @@ def _reranker_mend(error: str) -> str:
     if "cannot be reached" in error or "answered" in error:
         return f"start the server, or correct reranker_url, {without}"
     return f"correct the settings reranker_*, {without}"
+
+
+async def _orphans(database: Database) -> Check:
+    """Whether a row belongs to nothing any more, or is where it must not be."""
+    try:
+        found = await database.fetch_one("orphan_counts")
+    except StoreError as error:
+        return Check("orphans", False, str(error))
+    wrong = {name: count for name, count in (found or {}).items() if count}
+    if not wrong:
+        return Check("orphans", True, "no row belongs to nothing")
+    told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in wrong.items())
+    return Check("orphans", False, f"rows that belong to nothing: {told}", "emily reindex")
 
 
 async def _originals(database: Database, originals: Originals) -> Check:

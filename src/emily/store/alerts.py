@@ -113,6 +113,7 @@ class Alerts:
             StoreError: the database cannot take it.
         """
         if await self._database.execute("acknowledge_alert", {"name": name}):
+            _log.info("alert %s is acknowledged", name)
             return True
         names = [alert.name for alert in await self.open()]
         if name not in names:

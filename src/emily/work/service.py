@@ -62,6 +62,7 @@ class Work:
         phases: what is done with documents after they were indexed.
         settled: called when no file is left to be indexed, after some were.
         trash: puts the document of a file that was deleted in a watched folder into the trash.
+        tidy: clears what killed processes left on the disk.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Work:
         phases: Sequence[Phase] = (),
         settled: Callable[[], Awaitable[Any]] | None = None,
         trash: Callable[[int], Awaitable[Any]] | None = None,
+        tidy: Callable[[], Any] | None = None,
     ) -> None:
         self.queue = Queue(database)
         self._database = database
@@ -83,6 +85,7 @@ class Work:
         self._phases = {phase.name: phase for phase in phases}
         self._settled = settled
         self._trash = trash
+        self._tidy = tidy
 
     async def add_later(self, paths: Sequence[Path | str]) -> Queued:
         """Queue files, and all those in folders, to be indexed by a worker.
@@ -201,6 +204,8 @@ class Work:
         tell: Callable[[Finished], None] | None = None,
     ) -> None:
         """Be a worker until ``stop`` is set; see ``Worker.run``."""
+        if self._tidy is not None:
+            await asyncio.to_thread(self._tidy)
         await self.worker().run(stop, until_empty=until_empty, tell=tell)
 
 

@@ -217,6 +217,8 @@ STATUS = Status(
     model="test-model (512 dimensions)",
     problems=("1 document is stale.",),
     alerts=(ALERT,),
+    work={"indexing": {"waiting": 2, "done": 5}, "analysis": {"failed": 1}},
+    workers=1,
 )
 READING = Reading(
     kind="pdf",

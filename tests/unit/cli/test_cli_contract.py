@@ -264,12 +264,14 @@ def test_status(terminal: Terminal) -> None:
         "model": "test-model (512 dimensions)",
         "problems": ["1 document is stale."],
         "alerts": [ALERT],
+        "work": {"indexing": {"waiting": 2, "done": 5}, "analysis": {"failed": 1}},
+        "workers": 1,
     }
 
 
 def test_alerts(terminal: Terminal) -> None:
     assert terminal.json("alerts") == {"schema_version": 1, "alerts": [ALERT], "resolved": []}
-    found = terminal.json("alerts", "--all", "--acknowledge", "reranker")
+    found = terminal.json("alerts", "--all", "ack", "reranker")
     assert found["resolved"] == [
         {**ALERT, "name": "arms", "resolved_at": "2026-03-01T09:40:00+00:00"}
     ]
