@@ -14,6 +14,7 @@ from emily.cli import (
     analysing,
     chatting,
     configuring,
+    copying,
     documents,
     evaluating,
     gateways,
@@ -62,6 +63,10 @@ app.command("rename")(keeping.rename)
 app.command("replace")(keeping.replace)
 app.command("versions")(keeping.versions)
 app.add_typer(keeping.trash, name="trash")
+app.command("export")(copying.export)
+app.command("import")(copying.import_)
+app.command("backup")(copying.backup)
+app.command("restore")(copying.restore)
 app.command("get")(analysing.get)
 app.command("summary")(analysing.summary)
 app.command("analyse")(analysing.analyse)

@@ -12,28 +12,39 @@ if TYPE_CHECKING:
 
     from emily.cli.settings import SettingInfo
     from emily.indexing.catalogue import DocumentInfo
+    from emily.life.exporting import ExportReport
+    from emily.life.importing import ImportReport
     from emily.life.notes import Note
     from emily.life.service import Replaced
     from emily.life.trash import Trashed
     from emily.life.versions import OldVersion, Version
+    from emily.store.backup import BackupReport, RestoreReport
     from emily.store.registry import SettingChange
 
 __all__ = [
+    "BackupOutput",
     "ConfigChangeOutput",
     "ConfigGetOutput",
+    "ExportOutput",
+    "ImportOutput",
     "NoteOutput",
     "RenameOutput",
     "ReplaceOutput",
+    "RestoreOutput",
     "TrashEmptyOutput",
     "TrashOutput",
     "TrashRestoreOutput",
     "VersionOutput",
     "VersionsOutput",
+    "backup_output",
     "config_change_output",
     "config_get_output",
+    "export_output",
+    "import_output",
     "note_output",
     "rename_output",
     "replace_output",
+    "restore_output",
     "trash_empty_output",
     "trash_output",
     "trash_restore_output",
@@ -306,3 +317,97 @@ def trash_restore_output(item: Trashed, count: int, notices: Sequence[str]) -> T
 def trash_empty_output(gone: Sequence[Trashed]) -> TrashEmptyOutput:
     """What is forgotten."""
     return TrashEmptyOutput(forgotten=[_trashed(item) for item in gone])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOutput(Output):
+    """`emily export`."""
+
+    folder: Annotated[str, "Absolute path of the folder."]
+    documents: Annotated[int, "Documents in it."]
+    notes: Annotated[int, "Notes in it."]
+    versions: Annotated[int, "Earlier versions in it."]
+    pins: Annotated[int, "Pinned questions in it."]
+    missing: Annotated[list[str], "Documents whose file is not among the originals."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOutput(Output):
+    """`emily import`."""
+
+    added: Annotated[int, "Documents that are new."]
+    known: Annotated[int, "Documents that the archive held already."]
+    notes: Annotated[int, "Notes that are new."]
+    pins: Annotated[int, "Pinned questions that are new."]
+    settings: Annotated[int, "Settings that are new."]
+    problems: Annotated[list[str], "What was not taken in, and why."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackupOutput(Output):
+    """`emily backup`."""
+
+    file: Annotated[str, "Absolute path of the file."]
+    bytes: Annotated[int, "Its size."]
+    documents: Annotated[int, "Documents in it, notes and the trash counted."]
+    originals: Annotated[int, "Files in it."]
+    missing: Annotated[list[str], "Files that the archive should have and has not, by SHA-256."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestoreOutput(Output):
+    """`emily restore`."""
+
+    made_at: Annotated[str, "When the backup was made, ISO 8601."]
+    version: Annotated[str, "Of the Emily that made it."]
+    documents: Annotated[int, "Documents that the archive holds now, notes and trash counted."]
+    originals: Annotated[int, "Files that were put back, those not counted that were there."]
+    missing: Annotated[list[str], "Files that the backup does not hold, by SHA-256."]
+    settings: Annotated[list[str], "Settings that were written into `settings.toml`."]
+
+
+def export_output(report: ExportReport) -> ExportOutput:
+    """What was exported."""
+    return ExportOutput(
+        folder=str(report.folder),
+        documents=report.documents,
+        notes=report.notes,
+        versions=report.versions,
+        pins=report.pins,
+        missing=list(report.missing),
+    )
+
+
+def import_output(report: ImportReport) -> ImportOutput:
+    """What was taken in."""
+    return ImportOutput(
+        added=report.added,
+        known=report.known,
+        notes=report.notes,
+        pins=report.pins,
+        settings=report.settings,
+        problems=list(report.problems),
+    )
+
+
+def backup_output(report: BackupReport) -> BackupOutput:
+    """What was backed up."""
+    return BackupOutput(
+        file=str(report.file),
+        bytes=report.bytes,
+        documents=report.documents,
+        originals=report.originals,
+        missing=list(report.missing),
+    )
+
+
+def restore_output(report: RestoreReport) -> RestoreOutput:
+    """What was put back."""
+    return RestoreOutput(
+        made_at=report.made_at,
+        version=report.version,
+        documents=report.documents,
+        originals=report.originals,
+        missing=list(report.missing),
+        settings=list(report.settings),
+    )

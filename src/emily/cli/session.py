@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from emily.models import UseEmbedder
     from emily.reading.pages import Reading
     from emily.settings import Settings
+    from emily.store.backup import RestoreReport
     from emily.store.registry import SettingRegistry
 
 __all__ = ["AsJson", "Document", "Session", "fail", "guarded", "say_json", "session_of"]
@@ -109,6 +110,12 @@ async def _in_force(settings: Settings) -> Settings:
         return settings
 
 
+async def _restore(settings: Settings, file: Path, **options: Any) -> RestoreReport:
+    from emily.store.backup import restore
+
+    return await restore(settings, file, **options)
+
+
 async def _inspect(settings: Settings, path: Path, passwords: Sequence[str]) -> Reading:
     from emily.brain import Brain
 
@@ -135,6 +142,7 @@ class Session:
         diagnose: examines the other parts where the database does not open.
         read_file: reads a file without adding it.
         evaluate_set: measures on a set, in an archive of its own.
+        put_back: puts an archive back out of a backup.
         open_registry: opens the settings that are kept in the database, and no model.
         home: the folder of ``--home``, ``None`` if it was not given.
         verbose: whether ``--verbose`` was given.
@@ -149,6 +157,7 @@ class Session:
     open_registry: Callable[[Settings], AbstractAsyncContextManager[SettingRegistry]] = (
         _open_registry
     )
+    put_back: Callable[..., Coroutine[Any, Any, RestoreReport]] = _restore
     home: str | None = None
     verbose: bool = False
     interactive: Callable[[], bool] = _interactive
@@ -201,6 +210,17 @@ class Session:
                 return await work(registry)
 
         return asyncio.run(opened())
+
+    def restore(self, file: Path, **options: Any) -> RestoreReport:
+        """Put an archive back out of a backup; no archive is opened.
+
+        Raises:
+            EmilyError: it is refused, and nothing has changed.
+        """
+        from emily.cli.logs import configure_logs, log_level
+
+        configure_logs(log_level(self.verbose))
+        return asyncio.run(self.put_back(self.settings(), file, **options))
 
     def inspect(self, path: Path, passwords: Sequence[str]) -> Reading:
         """Read a file without adding it; no database is opened.

@@ -17,11 +17,14 @@ from emily.indexing.originals import Originals
 from emily.indexing.prepare import Preparer
 from emily.indexing.report import FileOutcome
 from emily.indexing.stored import stored_document
+from emily.life.exporting import Exporter, ExportReport
+from emily.life.importing import Importer, ImportReport
 from emily.life.notes import Note, Notes
 from emily.life.trash import Trash, Trashed
 from emily.life.versions import OldVersion, Version, Versions
 from emily.settings import Settings
 from emily.store import Connection, Database
+from emily.store.backup import BackupReport, Step, back_up
 
 __all__ = ["Life", "Replaced"]
 
@@ -89,6 +92,8 @@ class Life:
         self._notes = Notes(database, archive, preparer)
         self._versions = Versions(database)
         self._trash = Trash(database, archive, preparer, originals)
+        self._exporter = Exporter(database, settings, originals)
+        self._importer = Importer(database, settings, archive, preparer, originals, self._notes)
 
     async def note(self, document: str | int, text: str) -> Note:
         """Put a note on a document, given by id, exact name or path.
@@ -255,6 +260,31 @@ class Life:
         info, count = await self.trash(document)
         await self._trash.empty([await self._trash.find(info.id)])
         return info, count
+
+    async def export(self, folder: Path, step: Step = lambda *_: None) -> ExportReport:
+        """Write the archive into a new folder, in open formats.
+
+        Raises:
+            InputError: the folder is not empty or cannot be written.
+        """
+        return await self._exporter.run(folder, step)
+
+    async def take_export(self, folder: Path, step: Step = lambda *_: None) -> ImportReport:
+        """Take in a folder that ``export`` wrote; what is known already stays as it is.
+
+        Raises:
+            InputError: it is no whole export, or one of a later form.
+            ModelUnavailable: the embedder cannot be loaded.
+        """
+        return await self._importer.run(folder, step)
+
+    async def back_up(self, file: Path, step: Step = lambda *_: None) -> BackupReport:
+        """Write all of the archive into one file, as one moment saw it; it stays in use.
+
+        Raises:
+            InputError: there is a file already, or it cannot be written.
+        """
+        return await back_up(self._database, self.settings, file, step=step)
 
     async def _replaced(
         self, info: DocumentInfo, path: Path, standing: tuple[str, str] | None

@@ -16,7 +16,7 @@ from emily.indexing.embedders import examined
 from emily.indexing.originals import Originals
 from emily.measure.checks import Check, StandingChecks
 from emily.models.backed import BackedEmbedder
-from emily.models.protocols import Embedder, ModelIdentity, Reranker, VisionModel
+from emily.models.protocols import ChatModel, Embedder, ModelIdentity, Reranker, VisionModel
 from emily.reading.ocr.golden import GOLDEN, as_png, golden_image, is_golden
 from emily.settings import Settings
 from emily.store import Database
@@ -25,7 +25,7 @@ from emily.store.alerts import Alert, Alerts
 if TYPE_CHECKING:
     from emily.reading.reader import Reader
 
-__all__ = ["Check", "Status", "examine", "examine_without_database", "take_stock"]
+__all__ = ["Check", "Status", "examine", "examine_chat", "examine_without_database", "take_stock"]
 
 _LOW_DISK = 1 << 30
 _ALIVE_SECONDS = 20.0  # as of the worker: one that has told nothing for so long is dead
@@ -48,6 +48,7 @@ class Status:
         alerts: what is wrong and not resolved, critical ones first.
         work: by phase (indexing, analysis), how many jobs wait, run, are done and failed.
         workers: how many workers there are to do it.
+        analysis: how many documents are ``analysed``, of these ``stale``, and have ``failed``.
     """
 
     home: str
@@ -65,6 +66,7 @@ class Status:
     alerts: tuple[Alert, ...] = ()
     work: dict[str, dict[str, int]] = field(default_factory=dict)
     workers: int = 0
+    analysis: dict[str, int] = field(default_factory=dict)
 
 
 async def take_stock(
@@ -296,6 +298,22 @@ async def _ocr(settings: Settings, reader: Reader) -> Check:
         }
         return Check("ocr", False, problem, mends[settings.ocr_engine])
     return Check("ocr", True, f"{settings.ocr_engine} read a line of text as it should")
+
+
+async def examine_chat(chat: ChatModel | None) -> Check:
+    """Whether the chat model is there and answers; summaries are made without one too."""
+    if chat is None:
+        detail = "no chat model is set: summaries are sentences of the documents themselves"
+        return Check("chat", True, detail, judged=False)
+    try:
+        told = await chat.describe()
+        await chat.chat("You are terse.", "Answer with the one word: ready", tokens=32)
+    except EmilyError as error:
+        mend = 'start the server, or set chat = "none" in settings.toml'
+        if "allowed_servers" in str(error):
+            mend = 'add its name to allowed_servers in settings.toml, or set chat = "none"'
+        return Check("chat", False, str(error), mend)
+    return Check("chat", True, f"{told}, answers")
 
 
 async def _vision(vision: VisionModel | None) -> Check:

@@ -83,8 +83,9 @@ def check_version(data: Path) -> None:
     if found != str(major_version()):
         raise StoreError(
             f"{data} was made by PostgreSQL {found}, and this installation brings PostgreSQL "
-            f"{major_version()}. Install the version of Emily that made it, or move "
-            f"{data.parent} away and add your files again."
+            f"{major_version()}. Install the version of Emily that made it and run: emily backup "
+            f"FILE. Then move {data.parent} away, install this version again and run: emily "
+            "restore FILE. A backup is read by any version of PostgreSQL."
         )
 
 

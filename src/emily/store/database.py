@@ -15,11 +15,11 @@ from pgvector.psycopg import register_vector_async
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from emily.errors import StoreError, StoreUnavailable
+from emily.errors import InputError, StoreError, StoreUnavailable
 from emily.store.address import check_address, redacted
 from emily.store.failures import explained, is_connection_loss, is_rolled_back
 from emily.store.fitness import ServerFacts, check_fitness
-from emily.store.migrate import migrate
+from emily.store.migrate import applied, load_migrations, migrate, pending
 from emily.store.server import EmbeddedServer
 from emily.store.statements import statement
 
@@ -40,6 +40,8 @@ _CONNECT_SECONDS = 10
 _CHECKOUT_SECONDS = 30
 _ATTEMPTS = 3
 _PAUSE_SECONDS = 0.05
+
+_log = logging.getLogger("emily.store")
 
 # Without a handler of its own, the pool's warnings about a lost connection would go to the
 # user's terminal. The error that follows from it says the same in Emily's words.
@@ -103,26 +105,11 @@ class Database:
             StoreError: the server or its tables are not fit (version, pgvector, encoding,
                 migrations), or the address is malformed.
         """
-        server: EmbeddedServer | None = None
-        if not settings.database_url:  # an empty variable is an unset one
-            # A service of the owner's shell would take precedence over where our server is.
-            os.environ.pop("PGSERVICE", None)
-            server = EmbeddedServer(settings.home)
-            await asyncio.to_thread(server.start)
-            conninfo, location = server.conninfo(), str(server.folder)
-        else:
-            check_address(settings.database_url)
-            conninfo, location = settings.database_url, redacted(settings.database_url)
+        server, conninfo, location = await _reach(settings)
         where = location if server is None else f"The database in {location}"
-        keywords = {
-            "row_factory": dict_row,
-            "autocommit": True,
-            "connect_timeout": _CONNECT_SECONDS,
-            "client_encoding": "UTF8",
-            "application_name": "emily",
-        }
+        keywords = _keywords()
         with explained(where):
-            facts = await _prepare(conninfo, keywords, where)
+            facts = await _prepare(conninfo, keywords, where, settings)
             pool = AsyncConnectionPool(
                 conninfo,
                 connection_class=psycopg.AsyncConnection[DictRow],
@@ -144,6 +131,26 @@ class Database:
             yield cls(pool, server, location, facts, conninfo)
         finally:
             await pool.close()
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def alone(cls, settings: Settings) -> AsyncIterator[Connection]:
+        """One connection to the database as it is: nothing is migrated, no pool is opened.
+
+        Raises:
+            StoreUnavailable: the server did not start or cannot be reached.
+            StoreError: the server is not fit, or refused a statement.
+        """
+        server, conninfo, location = await _reach(settings)
+        where = location if server is None else f"The database in {location}"
+        with explained(where):
+            connection: Connection = await psycopg.AsyncConnection.connect(conninfo, **_keywords())
+            async with connection:
+                row = await (await connection.execute(statement("server_facts"))).fetchone()
+                if row is None:
+                    raise StoreError(f"{where} tells nothing of itself.")
+                check_fitness(ServerFacts(**row), where)
+                yield connection
 
     @contextlib.asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
@@ -325,7 +332,55 @@ class _Session:
 _session: ContextVar[_Session | None] = ContextVar("emily_session", default=None)
 
 
-async def _prepare(conninfo: str, keywords: dict[str, Any], where: str) -> ServerFacts:
+async def _reach(settings: Settings) -> tuple[EmbeddedServer | None, str, str]:
+    """The embedded server, started, or ``None`` for one of the owner's; its address; its place."""
+    if settings.database_url:  # an empty variable is an unset one
+        check_address(settings.database_url)
+        return None, settings.database_url, redacted(settings.database_url)
+    # A service of the owner's shell would take precedence over where our server is.
+    os.environ.pop("PGSERVICE", None)
+    server = EmbeddedServer(settings.home)
+    await asyncio.to_thread(server.start)
+    return server, server.conninfo(), str(server.folder)
+
+
+def _keywords() -> dict[str, Any]:
+    return {
+        "row_factory": dict_row,
+        "autocommit": True,
+        "connect_timeout": _CONNECT_SECONDS,
+        "client_encoding": "UTF8",
+        "application_name": "emily",
+    }
+
+
+async def _upgrade(connection: Connection, settings: Settings) -> None:
+    """Bring the tables up to date; what they hold is backed up first.
+
+    Raises:
+        StoreError: the backup cannot be made, so that nothing was changed.
+    """
+    had = await applied(connection)
+    if had and pending(load_migrations(), had):
+        from emily.store.backup import before_upgrade  # needs this module
+
+        try:
+            file = await before_upgrade(connection, settings, had[-1][0])
+        except InputError as error:
+            raise StoreError(
+                "The database is of an earlier version of Emily. It is backed up before its tables "
+                f"are changed, and that failed: {error} Nothing was changed."
+            ) from error
+        if file is not None:
+            _log.warning(
+                "the tables are brought up to date; before that they were saved in %s", file
+            )
+    await migrate(connection)
+
+
+async def _prepare(
+    conninfo: str, keywords: dict[str, Any], where: str, settings: Settings
+) -> ServerFacts:
     """Check the server and migrate it, over a connection of its own."""
     connection: Connection = await psycopg.AsyncConnection.connect(conninfo, **keywords)
     async with connection:
@@ -335,7 +390,7 @@ async def _prepare(conninfo: str, keywords: dict[str, Any], where: str) -> Serve
         facts = ServerFacts(**row)
         check_fitness(facts, where)
         try:
-            await migrate(connection)
+            await _upgrade(connection, settings)
         except psycopg.errors.InsufficientPrivilege as error:
             raise StoreError(
                 f"{where} does not let this user create what Emily needs: "

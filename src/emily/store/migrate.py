@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from psycopg import AsyncConnection
 
-__all__ = ["Migration", "load_migrations", "migrate", "pending"]
+__all__ = ["Migration", "applied", "load_migrations", "migrate", "pending"]
 
 _FILE = re.compile(r"(?P<number>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
 # Any constant will do, as long as no other program locks it: the first bytes of
@@ -136,11 +136,11 @@ async def migrate(
     migrations = load_migrations() if known is None else known
     done: list[Migration] = []
     # The common case costs two reads and no lock.
-    while pending(migrations, await _applied(connection)):
+    while pending(migrations, await applied(connection)):
         async with connection.transaction():
             await connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
             # Another process may have been here while we waited.
-            left = pending(migrations, await _applied(connection))
+            left = pending(migrations, await applied(connection))
             if not left:
                 break
             if left[0].number == 1:
@@ -155,7 +155,8 @@ async def migrate(
     return tuple(done)
 
 
-async def _applied(connection: AsyncConnection[dict[str, Any]]) -> list[tuple[int, str, str]]:
+async def applied(connection: AsyncConnection[dict[str, Any]]) -> list[tuple[int, str, str]]:
+    """Number, name and SHA-256 of what the database has had, in order."""
     row = await (await connection.execute(statement("migration_table"))).fetchone()
     if row is None or not row["present"]:
         return []

@@ -147,3 +147,58 @@ SELECT note_of IS NOT NULL AS note FROM document WHERE id = %(document_id)s::big
 -- That something left is kept; what it was is not.
 -- name: blank_ledger_of
 UPDATE egress_document SET name = '', places = '{}' WHERE document_id = %(document_id)s::bigint;
+
+-- All of a document that a copy in open formats is made of.
+-- name: export_documents
+SELECT d.id, d.name, d.given_name, d.kind, d.title, d.language, d.citation, d.text, d.tables,
+       d.file_sha256, d.text_sha256, d.bytes, d.warnings, d.author, d.dated, d.date_source,
+       d.correspondents, d.message_id, d.thread, d.added_at, d.version, d.description,
+       a.method AS summary_method, a.model AS summary_model, a.summary,
+       (SELECT array_agg(c.name ORDER BY c.name)
+        FROM document_category e JOIN category c ON c.id = e.category_id
+        WHERE e.document_id = a.document_id) AS categories,
+       (SELECT jsonb_agg(jsonb_build_array(s.path, s.parent_id, s.place) ORDER BY s.since, s.path)
+        FROM source s WHERE s.document_id = d.id) AS sources,
+       (SELECT jsonb_agg(jsonb_build_array(p.number, p.start_at, p.end_at, p.route, p.warning,
+                                           p.confidence, p.pictures) ORDER BY p.number)
+        FROM page p WHERE p.document_id = d.id) AS pages
+FROM document d
+LEFT JOIN analysis a ON a.document_id = d.id AND a.text_sha256 = d.text_sha256
+WHERE d.id = %(document_id)s::bigint;
+
+-- What is exported, each behind what it lies inside of.
+-- name: documents_to_export
+SELECT d.id FROM document d
+WHERE d.note_of IS NULL AND d.trashed_at IS NULL AND d.vault_id IS NULL
+ORDER BY d.id;
+
+-- name: export_versions
+SELECT version, name, kind, text, file_sha256, path, read_at, replaced_at
+FROM document_version WHERE document_id = %(document_id)s::bigint ORDER BY version;
+
+-- name: export_categories
+SELECT name, description, examples FROM category ORDER BY name;
+
+-- name: set_description
+UPDATE document SET description = %(description)s::text
+WHERE id = %(document_id)s::bigint AND description IS NULL;
+
+-- Rows that belong to nothing any more; each must be none.
+-- name: orphan_counts
+SELECT (SELECT count(*) FROM chunk c JOIN document d ON d.id = c.document_id
+        WHERE d.trashed_at IS NOT NULL) AS chunks_in_trash,
+       (SELECT count(*) FROM document n JOIN document d ON d.id = n.note_of
+        WHERE (n.trashed_at IS NULL) <> (d.trashed_at IS NULL)) AS notes_apart,
+       (SELECT count(*) FROM document d
+        WHERE d.note_of IS NULL AND d.trashed_at IS NULL AND d.vault_id IS NULL
+          AND NOT EXISTS (SELECT FROM source s WHERE s.document_id = d.id)) AS documents_nowhere,
+       (SELECT count(*) FROM document d
+        WHERE d.trashed_at IS NULL AND d.text ~ '\S' AND d.note_of IS NOT NULL
+          AND NOT EXISTS (SELECT FROM chunk c WHERE c.document_id = d.id)) AS notes_without_chunk,
+       (SELECT count(*) FROM posting p
+        WHERE NOT EXISTS (SELECT FROM chunk c WHERE c.document_id = p.document_id)) AS postings_alone,
+       (SELECT count(*) FROM word w
+        WHERE NOT EXISTS (SELECT FROM document_word o WHERE o.word_id = w.id)) AS words_alone,
+       (SELECT count(*) FROM picture i
+        WHERE NOT EXISTS (SELECT FROM document_picture o WHERE o.sha256 = i.sha256))
+           AS pictures_alone;
