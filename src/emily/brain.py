@@ -25,8 +25,8 @@ from emily.errors import InputError, StoreError
 from emily.indexing.adding import add_found, add_version
 from emily.indexing.archive import Archive
 from emily.indexing.catalogue import Catalogue, DocumentDetail, DocumentInfo
-from emily.indexing.facts import document_facts
 from emily.indexing.discretion import DiscreetIntake
+from emily.indexing.facts import document_facts
 from emily.indexing.intake import Intake
 from emily.indexing.language import LanguageDetector
 from emily.indexing.originals import Originals
@@ -36,13 +36,20 @@ from emily.indexing.report import AddReport, FileOutcome, Progress, ReindexRepor
 from emily.indexing.services import ReadingServices
 from emily.indexing.text import DocumentText
 from emily.measure.checks import Check, StandingChecks
-from emily.measure.health import Status, examine, examine_without_database, take_stock
+from emily.measure.health import (
+    Status,
+    examine,
+    examine_chat,
+    examine_without_database,
+    take_stock,
+)
 from emily.measure.pins import Pin, Pins
 from emily.measure.query_log import QueryKind, QueryLog, entry_of
 from emily.measure.watch import Watch
 from emily.models import Embedder, Reranker, VisionModel
 from emily.models.rerankers import reranker_of
 from emily.parts import (
+    make_chat,
     make_embedder,
     make_reader,
     make_vision,
@@ -587,7 +594,6 @@ class Brain:
     def analysis(self) -> AnalysisService:
         """Summaries, descriptions and categories."""
         from emily.analysis.service import AnalysisService
-        from emily.parts import make_chat
 
         return AnalysisService(
             self.settings, self._database, self._embedder, self._languages, make_chat(self.settings)
@@ -742,8 +748,14 @@ class Brain:
 
     async def status(self) -> Status:
         """What the archive holds and whether all is well."""
-        return await take_stock(
+        found = await take_stock(
             self.settings, self._database, self._embedder.identity, self._preparer.fingerprint
+        )
+        counts = await self.analysis.counts()
+        return replace(
+            found,
+            analysis=counts.as_json(),
+            problems=(*found.problems, *counts.problems()),
         )
 
     async def memory(self) -> MemoryReport:
@@ -755,7 +767,8 @@ class Brain:
     async def doctor(self) -> Sequence[Check]:
         """Check database, models, OCR, disk and versions; each with what mends it."""
         await self._reranking.clear()
-        return await examine(
+        chat = await examine_chat(make_chat(self.settings))
+        found = await examine(
             self.settings,
             self._database,
             self._embedder,
@@ -766,6 +779,7 @@ class Brain:
             self.pins.standing,
             self._reranker,
         )
+        return [*found, chat]
 
     def _laid_open(self) -> TrialArchive:
         """The parts that a measurement asks; it has a retriever of its own."""

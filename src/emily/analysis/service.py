@@ -16,8 +16,10 @@ from emily.analysis.likeness import Likeness
 from emily.analysis.record import Analysis, Method, NewAnalysis, Records
 from emily.analysis.sentences import Sentence, document_sentences
 from emily.errors import AnswerError, ModelError, ModelUnavailable, UnknownDocument, VectorError
+from emily.indexing.discretion import is_private
 from emily.indexing.language import LanguageDetector
 from emily.models import ChatModel, Embedder
+from emily.models.servers import confidential
 from emily.reading.pages import Correspondent
 from emily.settings import Settings
 from emily.store import Database
@@ -45,6 +47,27 @@ class AnalysisCounts:
     analysed: int
     stale: int
     failed: int
+
+    def as_json(self) -> dict[str, int]:
+        """What ``emily status`` shows."""
+        return {"analysed": self.analysed, "stale": self.stale, "failed": self.failed}
+
+    def problems(self) -> list[str]:
+        """What is not as it should be, in sentences."""
+        found = []
+        if self.stale:
+            verb = "document was" if self.stale == 1 else "documents were"
+            found.append(
+                f"{self.stale} {verb} analysed with other settings or categories. Bring them up "
+                "to date with: emily analyse"
+            )
+        if self.failed:
+            noun = "document" if self.failed == 1 else "documents"
+            found.append(
+                f"The analysis of {self.failed} {noun} failed. emily get DOC says why, and emily "
+                "analyse tries again."
+            )
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +197,11 @@ class AnalysisService:
         tell = step or _untold
         try:
             work = _Work(self, row, before, fingerprint, categories, tell)
-            if self._chat is None:
-                made, failure = await work.extracted(), None
-            else:
-                made, failure = await work.written(self._chat)
+            with confidential(await is_private(self._database, document)):
+                if self._chat is None:
+                    made, failure = await work.extracted(), None
+                else:
+                    made, failure = await work.written(self._chat)
             await self._records.write(document, bytes(row["text_sha256"]), made)
             if failure is not None:
                 raise failure

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from emily.assistant.conversations import Client, Conversation, Conversations
 from emily.assistant.ledger import Egress
 from emily.assistant.private import PrivatePlaces
+from emily.assistant.servers import ServerLedger
 from emily.assistant.tools import Search, Tools
 from emily.retrieval.presets import preset_of
 from emily.settings import Settings
@@ -73,6 +76,12 @@ class Assistant:
             conversation,
             by_path=preset_of(self._settings).by_path,
         )
+
+    @asynccontextmanager
+    async def telling_of_servers(self) -> AsyncIterator[None]:
+        """Inside, what is sent to models on servers elsewhere is written into the ledger."""
+        async with ServerLedger(self.egress).running():
+            yield
 
     async def _asked(self, document: int, question: str) -> Answer:
         """A question to one document, with wider passages than a search has."""

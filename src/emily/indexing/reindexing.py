@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from emily.indexing.archive import Archive
+from emily.indexing.discretion import is_private
 from emily.indexing.prepare import Preparer
 from emily.indexing.report import Progress
 from emily.indexing.stored import stored_document
+from emily.models.servers import confidential
 from emily.store import Database
 
 __all__ = ["reindex_stale"]
@@ -49,5 +51,6 @@ async def _reindexed(
     stored = await stored_document(database, document)
     if stored is None:
         return False
-    prepared = await preparer.prepared(stored.text, stored.name)
+    with confidential(await is_private(database, document)):
+        prepared = await preparer.prepared(stored.text, stored.name)
     return await archive.rewrite(document, stored.text_sha256, prepared)

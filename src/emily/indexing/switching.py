@@ -16,8 +16,10 @@ from pgvector import HalfVector
 
 from emily.indexing.chunking import Chunk
 from emily.indexing.derived import row, run
+from emily.indexing.discretion import is_private
 from emily.indexing.prepare import EmbeddedDocument, Preparer
 from emily.models.protocols import ModelIdentity
+from emily.models.servers import confidential
 from emily.store import Connection, Database, statement
 
 __all__ = ["Step", "Switch", "SwitchReport"]
@@ -116,7 +118,8 @@ class Switch:
             for item in rows
         ]  # fmt: skip
         texts = [stored["text"][item.start : item.end] for item in chunks]
-        found = await self._preparer.embedded(chunks, texts, stored["name"])
+        with confidential(await is_private(self._database, document)):
+            found = await self._preparer.embedded(chunks, texts, stored["name"])
         ids = [item["id"] for item in rows]
 
         async def work(connection: Connection) -> bool:

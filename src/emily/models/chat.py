@@ -17,7 +17,7 @@ from emily.errors import AnswerError, ModelError, ModelUnavailable
 from emily.models.profiles import bare_name
 from emily.models.protocols import ChatAnswer
 from emily.models.repetition import repeats
-from emily.models.servers import check_consent
+from emily.models.servers import Sending, admit, check_consent
 
 __all__ = ["OllamaChat", "OpenAiChat", "chat_model", "least_tokens", "without_thoughts"]
 
@@ -100,7 +100,8 @@ class _Server(ABC):
         self, system: str, prompt: str, *, tokens: int, schema: Mapping[str, Any] | None = None
     ) -> ChatAnswer:
         """Answer one prompt; see ``emily.models.protocols.ChatModel``."""
-        check_consent(self._url, self._allowed, "chat_url")
+        sending = Sending("chat", "answer a prompt", characters=len(system) + len(prompt))
+        admit(self._url, self._allowed, "chat_url", sending)
         try:
             async with asyncio.timeout(self._seconds):
                 heard = await self._heard(system, prompt, tokens, schema)

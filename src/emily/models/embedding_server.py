@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from emily.errors import ModelUnavailable
 from emily.models.encoding import BatchTooSlow, TextRefused, TextTooLong
-from emily.models.servers import check_consent
+from emily.models.servers import Sending, admit, check_consent
 
 __all__ = ["EmbeddingServer", "as_vectors"]
 
@@ -111,7 +111,11 @@ class EmbeddingServer:
     def _asked(
         self, method: str, path: str, body: Mapping[str, Any] | None, seconds: float, attempts: int
     ) -> httpx.Response:
-        check_consent(self.url, self._allowed, "embedder_url")
+        if body is None:
+            check_consent(self.url, self._allowed, "embedder_url")
+        else:
+            sending = Sending("embedding", "embed texts", characters=_characters(body))
+            admit(self.url, self._allowed, "embedder_url", sending)
         for attempt in range(1, attempts + 1):
             last = attempt == attempts
             try:
@@ -213,6 +217,12 @@ def as_vectors(rows: Any, name: str) -> NDArray[np.float32]:
         ) from None
     with np.errstate(over="ignore"):
         return stacked.astype(np.float32)
+
+
+def _characters(body: Mapping[str, Any]) -> int:
+    """Characters of the texts that are to be embedded."""
+    given = body.get("input", "")
+    return sum(map(len, given)) if isinstance(given, list) else len(str(given))
 
 
 def _detail(response: httpx.Response) -> str:

@@ -13,7 +13,7 @@ import httpx
 
 from emily.errors import ModelError, ModelUnavailable
 from emily.models.repetition import repeats
-from emily.models.servers import check_consent
+from emily.models.servers import Sending, admit
 from emily.models.untrusted import READING_RULE, marks
 
 __all__ = ["OllamaVision", "OpenAiVision", "vision_model"]
@@ -64,7 +64,8 @@ class _Server(ABC):
 
     async def read(self, image: bytes) -> str:
         """What a picture shows; see ``emily.models.protocols.VisionModel``."""
-        check_consent(self._url, self._allowed, "vision_url")
+        sending = Sending("vision", "read a picture", bytes=len(image))
+        admit(self._url, self._allowed, "vision_url", sending)
         try:
             async with asyncio.timeout(self._seconds):
                 return await self._read(image)

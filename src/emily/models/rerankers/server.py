@@ -16,7 +16,7 @@ from emily.errors import ModelError, ModelUnavailable
 from emily.models.protocols import Judgement
 from emily.models.rerankers.golden import GOLDEN, PASSAGES, verdict
 from emily.models.rerankers.judging import by_order, by_probability, probability
-from emily.models.servers import check_consent
+from emily.models.servers import Sending, admit, is_elsewhere
 from emily.settings import RerankerApi, RerankerScores
 
 __all__ = ["ServerReranker"]
@@ -74,6 +74,11 @@ class ServerReranker:
         return f"{self._model} at {server}" if self._model else f"at {server}"
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether what it is sent leaves this machine."""
+        return is_elsewhere(self._url)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What the golden pairs showed that it cannot do."""
         return self._warnings
@@ -93,7 +98,9 @@ class ServerReranker:
 
     async def _in_time(self, asked: Sequence[tuple[str, Sequence[str]]]) -> list[Judgement]:
         """Judgements of questions, after the golden pairs where those are due."""
-        check_consent(self._url, self._allowed, "reranker_url")
+        characters = sum(len(query) + sum(map(len, texts)) for query, texts in asked)
+        sending = Sending("reranking", "judge passages", characters=characters)
+        admit(self._url, self._allowed, "reranker_url", sending)
         try:
             # No proxy and no redirect: what the owner keeps goes where he said, nowhere else.
             async with (
