@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from emily.assistant import Assistant
     from emily.indexing.embedders import EmbedderInfo, ModelChange
     from emily.life import Life
+    from emily.life.mending import Mending
     from emily.measure.embedder_trial import EmbedderTrial
     from emily.measure.explanation import Explanation
     from emily.measure.memory import MemoryReport
@@ -140,15 +141,7 @@ class Brain:
         self._languages = languages
         self._preparer = Preparer(embedder, languages, settings)
         self._originals = Originals(settings.home / "originals")
-        self._archive = Archive(
-            database,
-            embedder.identity,
-            self._preparer.fingerprint,
-            embedder.embed_words,
-            reading_engine(settings),
-            embedder.words_identity,
-            settings.versions_kept,
-        )
+        self._archive = self._archive_by(settings, self._preparer)
         self._catalogue = Catalogue(database)
         self.alerts = Alerts(database)
         self._reranker = reranker
@@ -316,7 +309,7 @@ class Brain:
             self.settings,
             self.alerts,
             lambda path: self._take_in([path], (), lambda _: None),
-            phases=(AnalysisPhase(self.analysis),),
+            phases=(AnalysisPhase(self.analysis), self.mending),
             settled=self.pins.notices,
             trash=lambda document: self.life.trash(document),
             tidy=self._originals.sweep,
@@ -336,6 +329,32 @@ class Brain:
             self._originals,
             lambda path, into, standing: add_version(path, self._intake(), into, standing),
             self.vaults.refuse_document,
+        )
+
+    @cached_property
+    def mending(self) -> Mending:
+        """Stale documents that a worker indexes anew."""
+        from emily.life.mending import Mending
+
+        return Mending(self._database, self.settings, self._by)
+
+    def _by(self, settings: Settings) -> tuple[Preparer, Archive]:
+        """What indexes by other settings than those that this brain was opened with."""
+        languages = self._languages
+        if settings.languages != languages.languages:
+            languages = LanguageDetector(settings.languages, settings.home / "cache")
+        preparer = Preparer(self._embedder, languages, settings)
+        return preparer, self._archive_by(settings, preparer)
+
+    def _archive_by(self, settings: Settings, preparer: Preparer) -> Archive:
+        return Archive(
+            self._database,
+            self._embedder.identity,
+            preparer.fingerprint,
+            self._embedder.embed_words,
+            reading_engine(settings),
+            self._embedder.words_identity,
+            settings.versions_kept,
         )
 
     def _intake(self, passwords: Sequence[str] = ()) -> Intake:

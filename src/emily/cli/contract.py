@@ -354,7 +354,9 @@ class RemoveOutput(Output):
 class ReindexOutput(Output):
     """`emily reindex`."""
 
-    reindexed: Annotated[int, "Number of documents that were indexed anew."]
+    reindexed: Annotated[int, "Number of documents that were indexed anew here."]
+    left: Annotated[int, "Stale documents and notes that a worker is to do, or that are left."]
+    stopped: Annotated[bool, "Whether `--stop` ended what a worker was asked to do."]
     notices: Annotated[list[str], "As in `emily add`."]
 
 
@@ -554,6 +556,9 @@ class StatusOutput(Output):
         "By phase (`indexing`, `analysis`), jobs by status: `waiting`, `running` …",
     ]
     workers: Annotated[int, "How many workers there are to do it."]
+    analysis: Annotated[
+        dict[str, int], "Documents that are `analysed`, of these `stale`, and have `failed`."
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -579,6 +584,7 @@ class StopOutput(Output):
     """`emily stop`."""
 
     stopped: Annotated[bool, "Whether a server was running and has been stopped."]
+    served: Annotated[bool, "Whether `emily serve` was running and has ended."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -724,9 +730,11 @@ def remove_output(report: RemoveReport) -> RemoveOutput:
     )
 
 
-def reindex_output(report: ReindexReport) -> ReindexOutput:
-    """How many documents were indexed anew."""
-    return ReindexOutput(reindexed=report.documents, notices=list(report.notices))
+def reindex_output(report: ReindexReport, left: int = 0, *, stopped: bool = False) -> ReindexOutput:
+    """How many documents were indexed anew, or are to be."""
+    return ReindexOutput(
+        reindexed=report.documents, left=left, stopped=stopped, notices=list(report.notices)
+    )
 
 
 def alerts_output(alerts: Iterable[Alert], resolved: Iterable[Alert]) -> AlertsOutput:
@@ -827,6 +835,7 @@ def status_output(status: Status) -> StatusOutput:
         alerts=[_alert(alert) for alert in status.alerts],
         work={phase: dict(found) for phase, found in status.work.items()},
         workers=status.workers,
+        analysis=dict(status.analysis),
     )
 
 
@@ -839,9 +848,9 @@ def doctor_output(checks: Sequence[Check]) -> DoctorOutput:
     return DoctorOutput(ok=all(part.ok for part in parts), checks=parts)
 
 
-def stop_output(stopped: bool) -> StopOutput:
-    """Whether a server was stopped."""
-    return StopOutput(stopped=stopped)
+def stop_output(stopped: bool, *, served: bool) -> StopOutput:
+    """Whether servers were stopped."""
+    return StopOutput(stopped=stopped, served=served)
 
 
 def settings_output(settings: Iterable[SettingInfo]) -> SettingsOutput:

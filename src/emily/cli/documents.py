@@ -145,24 +145,66 @@ def remove(
 
 
 @guarded
-def reindex(context: typer.Context, as_json: AsJson = False) -> None:
+def reindex(
+    context: typer.Context,
+    stale: Annotated[  # noqa: ARG001 - what is not stale needs none, so that it is always meant
+        bool, typer.Option("--stale", help="What is stale; this is always meant.")
+    ] = False,
+    here: Annotated[
+        bool, typer.Option("--here", help="Do it here, also where a worker could do it.")
+    ] = False,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="End what a worker was asked to do.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Index anew what a changed setting or model has made stale.
 
-    The text is kept in the archive, so no file is read again.
+    Where a worker runs (emily serve, emily worker) it does so behind the scenes; else it is done
+    here. All stays searchable meanwhile. Ended at any moment, what was finished stays, and the
+    same command goes on. The text is kept in the archive, so no file is read again.
     """
+    if here and stop:
+        raise InputError("Give --here or --stop, not both.")
+    from emily.indexing.report import ReindexReport
+
     with shown_progress() as tell:
-        report = session_of(context).run(lambda brain: brain.reindex(progress=tell))
+
+        async def work(brain: Brain) -> tuple[ReindexReport, int, bool]:
+            if stop:
+                stopped = await brain.mending.stop()
+                return ReindexReport(0), await brain.mending.left(), stopped
+            if not here and (await brain.work.counts()).workers:
+                left = await brain.mending.left()
+                if left:
+                    await brain.mending.ask()
+                return ReindexReport(0), left, False
+            return await brain.reindex(progress=tell), 0, False
+
+        report, left, stopped = session_of(context).run(work)
     if as_json:
         from emily.cli.contract import reindex_output
 
-        say_json(reindex_output(report))
-    else:
-        from emily.cli.printing import output, print_notices
+        say_json(reindex_output(report, left, stopped=stopped))
+        return
+    from emily.cli.printing import output, print_notices
 
+    console = output()
+    noun = "document" if left == 1 else "documents"
+    if stop:
+        console.print("Stopped." if stopped else "No worker was asked to.")
+        if left:
+            console.print(f"{left} {noun} stale. Go on with: emily reindex")
+    elif left:
+        console.print(
+            f"A worker indexes {left} {noun} anew; emily status shows what is left, and emily "
+            "reindex --stop ends it."
+        )
+    else:
         count = report.documents
         noun = "document was" if count == 1 else "documents were"
-        output().print(f"{count} {noun} indexed anew." if count else "Nothing was stale.")
-        print_notices(report.notices)
+        console.print(f"{count} {noun} indexed anew." if count else "Nothing was stale.")
+    print_notices(report.notices)
 
 
 def confirmed(question: str) -> bool:

@@ -67,20 +67,25 @@ def doctor(context: typer.Context, as_json: AsJson = False) -> None:
 
 @guarded
 def stop(context: typer.Context, as_json: AsJson = False) -> None:
-    """Stop the embedded database server.
+    """Stop emily serve, if it runs, and the embedded database server.
 
-    It runs on after a command so that the next one is quick. What was acknowledged is safe, and
-    the next command starts it again. A server of your own (EMILY_DATABASE_URL) is left alone.
+    The database runs on after a command so that the next one is quick. What was acknowledged is
+    safe, and the next command starts it again. A server of your own (EMILY_DATABASE_URL) is left
+    alone.
     """
     session = session_of(context)
     chosen = session.settings()
     own = chosen.database_url is not None
+    served = session.stop_serving(chosen)
     stopped = False if own else session.stop_server(chosen)
     if as_json:
         from emily.cli.contract import stop_output
 
-        say_json(stop_output(stopped))
-    elif own:
+        say_json(stop_output(stopped, served=served))
+        return
+    if served:
+        typer.echo("emily serve has ended.")
+    if own:
         typer.echo("The database is your own server (EMILY_DATABASE_URL); it is left alone.")
     else:
         typer.echo("The database server is stopped." if stopped else "No server was running.")
@@ -167,6 +172,7 @@ def _print_status(found: Status) -> None:
             (phase, {key: found.work[phase][key] for key in _STATUSES if key in found.work[phase]})
             for phase in sorted(found.work, reverse=True)
         ),
+        ("analysed", found.analysis.get("analysed")),
         ("workers", found.workers or None),
     ]
     console.print(facts(pairs))

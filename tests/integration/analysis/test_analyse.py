@@ -15,6 +15,8 @@ from tests.unit.analysis.prose import prose
 from emily.analysis.phase import AnalysisPhase
 from emily.brain import Brain, parse_filters
 from emily.errors import AnswerError, InputError, ModelUnavailable, UnknownDocument
+from emily.measure.health import examine_chat
+from emily.parts import make_chat
 from emily.work.phases import Failed, Transient
 
 Write = Callable[[str, str], Path]
@@ -261,3 +263,27 @@ async def test_notes_and_the_trash_wait_for_nothing(brain: Brain, write: Write, 
     rows("UPDATE document SET trashed_at = NULL, note_of = id WHERE id = %s", document)
     assert await brain.analysis.waiting() == []
     assert (await brain.analysis.counts()).documents == 0
+
+
+async def test_status_and_doctor_tell_of_analysis(
+    open_brain: OpenBrain, chat: ChatServer, write: Write
+) -> None:
+    brain = await open_brain()
+    await added(brain, write("a.txt", prose("it", 900)))
+    assert (await brain.status()).analysis == {"analysed": 0, "stale": 0, "failed": 0}
+    await brain.analysis.analyse_all()
+    assert (await brain.status()).analysis == {"analysed": 1, "stale": 0, "failed": 0}
+    chat.models = ["terse:1b"]
+    values = {"chat": "ollama", "chat_url": chat.url, "chat_model": "terse:1b"}
+    model = await open_brain(**values)
+    found = await model.status()
+    assert found.analysis["stale"] == 1
+    assert any("analysed with other settings" in problem for problem in found.problems)
+    check = await examine_chat(make_chat(model.settings))
+    assert check.ok, check
+    missing = await examine_chat(
+        make_chat(model.settings.model_copy(update={"chat_model": "other:7b"}))
+    )
+    assert not missing.ok
+    assert "ollama pull other:7b" in missing.detail
+    assert not (await examine_chat(None)).judged

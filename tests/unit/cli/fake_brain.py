@@ -219,6 +219,7 @@ STATUS = Status(
     alerts=(ALERT,),
     work={"indexing": {"waiting": 2, "done": 5}, "analysis": {"failed": 1}},
     workers=1,
+    analysis={"analysed": 1, "stale": 1, "failed": 0},
 )
 READING = Reading(
     kind="pdf",
@@ -318,6 +319,25 @@ class FakePins:
         return self.kept.pop()
 
 
+class FakeMending:
+    """Three stale documents, where there is a worker."""
+
+    def __init__(self, brain: FakeBrain) -> None:
+        self.brain = brain
+        self.asked = False
+
+    async def left(self) -> int:
+        return 3
+
+    async def ask(self) -> None:
+        self.brain._ask("mend")
+        self.asked = True
+
+    async def stop(self) -> bool:
+        was, self.asked = self.asked, False
+        return was
+
+
 class FakeLife:
     """Trash, notes and versions of the fake brain's documents."""
 
@@ -413,6 +433,7 @@ class FakeBrain:
         self.queries = FakeQueries(self._ask)
         self.pins = FakePins(self._ask, self)
         self.life = FakeLife(self)
+        self.mending = FakeMending(self)
         self.settings: Settings | None = None
 
     @asynccontextmanager

@@ -266,6 +266,7 @@ def test_status(terminal: Terminal) -> None:
         "alerts": [ALERT],
         "work": {"indexing": {"waiting": 2, "done": 5}, "analysis": {"failed": 1}},
         "workers": 1,
+        "analysis": {"analysed": 1, "stale": 1, "failed": 0},
     }
 
 
@@ -441,9 +442,9 @@ def test_doctor_when_the_database_does_not_open(terminal: Terminal) -> None:
 
 
 def test_stop(terminal: Terminal) -> None:
-    assert terminal.json("stop") == {"schema_version": 1, "stopped": True}
+    assert terminal.json("stop") == {"schema_version": 1, "stopped": True, "served": False}
     terminal.server_runs = False
-    assert terminal.json("stop") == {"schema_version": 1, "stopped": False}
+    assert terminal.json("stop") == {"schema_version": 1, "stopped": False, "served": False}
 
 
 def test_settings(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
