@@ -50,10 +50,10 @@ async def measured(work: Callable[[], Awaitable[Any]]) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-async def run(folder: Path, home: Path, notes: int) -> dict[str, Any]:
+async def run(folder: Path, home: Path, notes: int, characters: int) -> dict[str, Any]:
     """Measure one vault."""
-    found: dict[str, Any] = {"notes": notes}
-    write_vault(folder, notes)
+    found: dict[str, Any] = {"notes": notes, "characters of a note": characters}
+    write_vault(folder, notes, characters=characters)
     paths = sorted(folder.rglob("*.md"))
     before = {path: hashlib.sha256(path.read_bytes()).digest() for path in paths}
     settings = load_settings(home, threads=2)
@@ -112,6 +112,7 @@ def main(arguments: list[str]) -> None:
     """Print what was measured, as a table and with ``--json`` as JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks vaults")
     parser.add_argument("--notes", type=int, default=16_000)
+    parser.add_argument("--characters", type=int, default=1000, help="mean length of a note")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--keep", type=Path, help="folder in which notes and home are left")
     given = parser.parse_args(arguments)
@@ -119,7 +120,7 @@ def main(arguments: list[str]) -> None:
         place = given.keep or Path(temporary)
         home = Path(place, "home")
         try:
-            found = asyncio.run(run(Path(place, "notes"), home, given.notes))
+            found = asyncio.run(run(Path(place, "notes"), home, given.notes, given.characters))
         finally:
             EmbeddedServer(home).stop()
     if given.json:

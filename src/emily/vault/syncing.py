@@ -363,7 +363,8 @@ class VaultSync:
             return None
         if moved is not None and moved.sha256 == digest:
             return await self._renamed(path, state, moved)
-        if before is not None and before.sha256 == digest and before.path == path:
+        known = before is not None and (before.document is not None or before.complete)
+        if before is not None and known and before.sha256 == digest and before.path == path:
             outcome.seen.append((before, certain(state)))
             return None
         draft = Draft(path, certain(state), digest, before)
