@@ -8,9 +8,11 @@ from typing import Any
 
 from emily.errors import InputError, UnknownDocument
 from emily.indexing.archive import Archive
+from emily.indexing.discretion import is_private
 from emily.indexing.normalise import normalise
 from emily.indexing.prepare import Preparer
 from emily.indexing.text import DocumentText, PageSpan
+from emily.models.servers import confidential
 from emily.store import Database
 
 __all__ = ["MOST_CHARACTERS", "Note", "Notes"]
@@ -65,7 +67,8 @@ class Notes:
             ModelUnavailable: the embedder cannot be loaded.
         """
         note = note_text(text)
-        prepared = await self._preparer.prepared(note, name)
+        with confidential(await is_private(self._database, document)):
+            prepared = await self._preparer.prepared(note, name)
         written = await self._archive.write_note(document, name, note, prepared)
         if written is None:
             raise UnknownDocument(f"Document {document} is not there any more.")

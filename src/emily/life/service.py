@@ -12,6 +12,7 @@ from emily.errors import InputError, ReadingError, UnknownDocument
 from emily.indexing.archive import Archive
 from emily.indexing.catalogue import Catalogue, DocumentInfo
 from emily.indexing.derived import run
+from emily.indexing.discretion import is_private
 from emily.indexing.files import storable
 from emily.indexing.originals import Originals
 from emily.indexing.prepare import Preparer
@@ -22,6 +23,7 @@ from emily.life.importing import Importer, ImportReport
 from emily.life.notes import Note, Notes
 from emily.life.trash import Trash, Trashed
 from emily.life.versions import OldVersion, Version, Versions
+from emily.models.servers import confidential
 from emily.settings import Settings
 from emily.store import Connection, Database
 from emily.store.backup import BackupReport, Step, back_up
@@ -315,7 +317,8 @@ class Life:
             stored = await stored_document(self._database, document)
             if stored is None:
                 break
-            prepared = await self._preparer.prepared(stored.text, name)
+            with confidential(await is_private(self._database, document)):
+                prepared = await self._preparer.prepared(stored.text, name)
             if await self._archive.rewrite(document, stored.text_sha256, prepared, first=first):
                 return
         raise UnknownDocument(f"Document {document} is not there any more, or keeps changing.")

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from emily.errors import UnknownDocument
 from emily.indexing.archive import Archive
 from emily.indexing.derived import forget_derived, run
+from emily.indexing.discretion import is_private
 from emily.indexing.originals import Originals
 from emily.indexing.prepare import Preparer
 from emily.indexing.stored import stored_document
+from emily.models.servers import confidential
 from emily.store import Connection, Database, statement
 
 __all__ = ["Trash", "Trashed"]
@@ -133,7 +135,8 @@ class Trash:
         facts = await self._database.fetch_one("file_and_kind", {"document_id": document})
         if stored is None or facts is None:
             return 0
-        prepared = await self._preparer.prepared(stored.text, stored.name)
+        with confidential(await is_private(self._database, document)):
+            prepared = await self._preparer.prepared(stored.text, stored.name)
         digest = bytes(facts["file_sha256"])
         copies = sorted(self._originals.folder.glob(f"{digest.hex()[:2]}/{digest.hex()}*"))
         place = str(copies[0]) if copies else f"trash/{document}/{stored.name}"

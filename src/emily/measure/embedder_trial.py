@@ -185,14 +185,18 @@ async def try_embedder(
             "The archive is empty: there is nothing to try a model on. "
             "Add files with: emily add PATH"
         )
+    # The other embedder may be elsewhere, and a sample needs no private document.
+    private = {row["id"] for row in await database.fetch("private_documents")}
     known, wanted = [], list[int]()
     for question in answerable:
         try:
-            wanted.append(await catalogue.resolve(question.document))
-            known.append(question)
+            document = await catalogue.resolve(question.document)
         except InputError:
             continue
-    chosen = _sample(sorted(listed), list(dict.fromkeys(wanted)), sample)
+        if document not in private:
+            wanted.append(document)
+            known.append(question)
+    chosen = _sample(sorted(listed.keys() - private), list(dict.fromkeys(wanted)), sample)
     stored = [await _stored(database, listed[number].kind, number) for number in chosen]
     documents = [item for item in stored if item is not None]
     names = {item.name for item in documents}

@@ -11,10 +11,12 @@ from typing import Any
 
 from emily.errors import InputError
 from emily.indexing.derived import row, run
+from emily.indexing.discretion import lies_in
 from emily.indexing.files import storable
 from emily.indexing.originals import Originals
 from emily.indexing.prepare import Preparer
 from emily.models.protocols import Embedder
+from emily.models.servers import confidential
 from emily.reading.walk import Found
 from emily.settings import Settings
 from emily.store import Connection, Database, statement
@@ -348,7 +350,12 @@ class Vaults:
             sync.device = str(known["device"])
             now = await self._database.fetch_one("revision_number")
             assert now is not None
-            return await sync.run(now["number"], whole=whole, tell=tell)
+            places = [row["path"] for row in await self._database.fetch("list_private_places")]
+            path = str(known["path"])
+            # A vault that holds something private is embedded as a whole, or not at all.
+            private = lies_in(path, places) or any(lies_in(place, [path]) for place in places)
+            with confidential(private):
+                return await sync.run(now["number"], whole=whole, tell=tell)
 
 
 def _notices(report: SyncReport) -> list[str]:
