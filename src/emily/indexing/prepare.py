@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from emily.errors import VectorError
 from emily.indexing.chunking import Chunk, chunk
+from emily.indexing.fingerprint import fingerprint_of
 from emily.indexing.language import LanguageDetector
 from emily.indexing.parts import split_into_parts
 from emily.indexing.stems import STEMS_MARK
@@ -186,10 +187,13 @@ class Preparer:
     def fingerprint(self) -> str:
         """What the result depends on beside text and model; kept with each document."""
         chosen = self._settings
-        return (
-            f"{INDEX_VERSION};{chosen.chunk_tokens};{chosen.chunk_overlap};"
-            f"{','.join(sorted(chosen.languages))};{chosen.language_confidence}"
-            f"{STEMS_MARK if chosen.serves('archive') else ''}"
+        return fingerprint_of(
+            INDEX_VERSION,
+            chosen.chunk_tokens,
+            chosen.chunk_overlap,
+            chosen.languages,
+            chosen.language_confidence,
+            STEMS_MARK if chosen.serves("archive") else "",
         )
 
     @property

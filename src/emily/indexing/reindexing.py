@@ -13,7 +13,7 @@ from emily.indexing.stored import stored_document
 from emily.models.servers import confidential
 from emily.store import Database
 
-__all__ = ["reindex_stale"]
+__all__ = ["reindex_one", "reindex_stale"]
 
 
 async def reindex_stale(
@@ -41,13 +41,18 @@ async def reindex_stale(
     done = 0
     for place, row in enumerate(stale):
         tell(Progress(Path(row["name"]), place, len(stale)))
-        done += await _reindexed(database, preparer, archive, row["id"])
+        done += await reindex_one(database, preparer, archive, row["id"])
     return done
 
 
-async def _reindexed(
+async def reindex_one(
     database: Database, preparer: Preparer, archive: Archive, document: int
 ) -> bool:
+    """Bring one document up to date; ``False`` if it is gone or changed meanwhile.
+
+    Raises:
+        ModelUnavailable, StoreUnavailable: as in ``reindex_stale``.
+    """
     stored = await stored_document(database, document)
     if stored is None:
         return False

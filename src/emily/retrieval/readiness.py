@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from emily.errors import InputError, ModelMismatch
+from emily.indexing.fingerprint import told
 from emily.models.choosing import chosen_embedder
 from emily.models.protocols import ModelIdentity
 from emily.retrieval.preset_arms import documents_without_stems
@@ -59,7 +60,8 @@ class Readiness:
         if row["stale"]:
             notices.append(
                 f"{row['stale']} of {row['documents']} documents were indexed with other "
-                "settings. Bring them up to date with: emily reindex"
+                f"settings{told(row['fingerprints'], self._fingerprint)}. Bring them up to date "
+                "with: emily reindex"
             )
         return row["documents"], row["revision"]
 

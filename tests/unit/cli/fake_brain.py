@@ -40,6 +40,7 @@ from emily.retrieval.answer import Answer, DocumentRef, Passage, Result
 from emily.settings_file import WrittenSettings
 from emily.store.alerts import Alert
 from emily.store.registry import SettingRegistry
+from emily.work.queue import WorkCounts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -319,6 +320,15 @@ class FakePins:
         return self.kept.pop()
 
 
+class FakeWork:
+    """No worker, until a test says so."""
+
+    workers = 0
+
+    async def counts(self) -> WorkCounts:
+        return WorkCounts({}, self.workers)
+
+
 class FakeMending:
     """Three stale documents, where there is a worker."""
 
@@ -434,6 +444,7 @@ class FakeBrain:
         self.pins = FakePins(self._ask, self)
         self.life = FakeLife(self)
         self.mending = FakeMending(self)
+        self.work = FakeWork()
         self.settings: Settings | None = None
 
     @asynccontextmanager

@@ -245,7 +245,13 @@ def test_remove(terminal: Terminal) -> None:
 
 
 def test_reindex(terminal: Terminal) -> None:
-    assert terminal.json("reindex") == {"schema_version": 1, "reindexed": 1, "notices": []}
+    assert terminal.json("reindex") == {
+        "schema_version": 1,
+        "reindexed": 1,
+        "left": 0,
+        "stopped": False,
+        "notices": [],
+    }
 
 
 def test_status(terminal: Terminal) -> None:

@@ -333,6 +333,18 @@ def test_reindex(terminal: Terminal) -> None:
     assert terminal.run("reindex").stdout == "Nothing was stale.\n"
 
 
+def test_a_worker_indexes_anew_behind_the_scenes(terminal: Terminal) -> None:
+    terminal.brain.work.workers = 1
+    said = terminal.run("reindex", "--stale").stdout.replace("\n", " ")
+    assert said.startswith("A worker indexes 3 documents anew; emily status shows what is left")
+    assert terminal.brain.mending.asked
+    said = terminal.run("reindex", "--stop").stdout
+    assert said == "Stopped.\n3 documents stale. Go on with: emily reindex\n"
+    assert terminal.run("reindex", "--stop").stdout.startswith("No worker was asked to.")
+    assert terminal.run("reindex", "--here").stdout == "1 document was indexed anew.\n"
+    assert "not both" in terminal.run("reindex", "--here", "--stop").stderr
+
+
 def test_status(terminal: Terminal) -> None:
     lines = terminal.run("status").stdout.splitlines()
     rows = [_cells(line) for line in lines]

@@ -202,3 +202,12 @@ SELECT (SELECT count(*) FROM chunk c JOIN document d ON d.id = c.document_id
        (SELECT count(*) FROM picture i
         WHERE NOT EXISTS (SELECT FROM document_picture o WHERE o.sha256 = i.sha256))
            AS pictures_alone;
+
+-- name: ask_reindexing
+INSERT INTO reindexing DEFAULT VALUES ON CONFLICT (only_row) DO UPDATE SET asked_at = clock_timestamp();
+
+-- name: end_reindexing
+DELETE FROM reindexing;
+
+-- name: reindexing_asked
+SELECT asked_at FROM reindexing;
