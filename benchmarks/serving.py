@@ -32,6 +32,7 @@ from emily.store import EmbeddedServer
 
 __all__ = ["Load", "generate", "load", "main", "served"]
 
+_PAUSE_SECONDS = 0.1  # between searches: somebody reads, and the files get on
 PROGRAM = [sys.executable, "-c", "from emily.cli.program import main; main()"]
 _THINGS = [
     *("boiler", "contract", "rent", "garden", "winter", "invoice", "water", "roof", "kitchen"),
@@ -114,6 +115,7 @@ def load(client: httpx.Client, folder: Path, first: int, count: int) -> Load:
     _wait(client, first, found, search=False)
     for number in range(60):
         _search(client, number, found.quiet, found.failed)
+        time.sleep(_PAUSE_SECONDS)
     del found.quiet[:10]
     generate(folder, first, count)
     _queue(client, folder)
@@ -140,11 +142,12 @@ def _queue(client: httpx.Client, folder: Path) -> None:
 
 def _wait(client: httpx.Client, documents: int, found: Load, *, search: bool) -> None:
     number, looked = 0, 0.0
-    deadline = time.monotonic() + 1500
+    deadline = time.monotonic() + 3000
     while time.monotonic() < deadline:
         if search:
             _search(client, number, found.loaded, found.failed)
             number += 1
+            time.sleep(_PAUSE_SECONDS)
         if time.monotonic() - looked > 1.0:
             looked = time.monotonic()
             counts: dict[str, Any] = client.get("/v1/jobs").json()["counts"].get("indexing", {})

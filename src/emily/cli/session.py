@@ -86,6 +86,12 @@ def _stop_server(settings: Settings) -> bool:
     return EmbeddedServer(settings.home).stop()
 
 
+def _stop_serving(settings: Settings) -> bool:
+    from emily.cli.endpoint import stop_server
+
+    return stop_server(settings.home)
+
+
 def _open_registry(settings: Settings) -> AbstractAsyncContextManager[SettingRegistry]:
     from emily.settings import private_folder
     from emily.store.registry import SettingRegistry
@@ -139,6 +145,7 @@ class Session:
     Attributes:
         open_brain: opens the brain of a home folder, and loads the models meanwhile if told.
         stop_server: ends that home's embedded database server; gives whether one was running.
+        stop_serving: ends the ``emily serve`` of that home; gives whether one was running.
         diagnose: examines the other parts where the database does not open.
         read_file: reads a file without adding it.
         evaluate_set: measures on a set, in an archive of its own.
@@ -151,6 +158,7 @@ class Session:
 
     open_brain: Callable[[Settings, bool], AbstractAsyncContextManager[Brain]] = _open_brain
     stop_server: Callable[[Settings], bool] = _stop_server
+    stop_serving: Callable[[Settings], bool] = _stop_serving
     diagnose: Callable[[Settings, StoreError], Coroutine[Any, Any, Sequence[Check]]] = _diagnose
     read_file: Callable[[Settings, Path, Sequence[str]], Coroutine[Any, Any, Reading]] = _inspect
     evaluate_set: Callable[..., Coroutine[Any, Any, Sequence[Trial]]] = _evaluate_set

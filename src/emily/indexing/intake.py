@@ -159,7 +159,9 @@ class Intake:
                 return FileOutcome(shown, "ignored", None, str(error), inside=outer)
             return await self._failed(facts, str(error))
         except ReadingError as error:
-            return await self._failed(facts, str(error))
+            cause = error.__context__  # of the system, such as no memory for another process
+            passing = isinstance(cause, OSError) and is_passing(cause)
+            return await self._failed(facts, str(error), transient=passing)
         except OSError as error:
             reason = f"It cannot be read: {error.strerror or error}"
             return await self._failed(facts, reason, transient=is_passing(error))

@@ -142,6 +142,8 @@ def is_transient(error: BaseException) -> bool:
         return True
     if isinstance(error, StoreError):
         cause = error.__cause__
+        if isinstance(cause, OSError):
+            return is_passing(cause)
         if isinstance(cause, sql.SerializationFailure | sql.DeadlockDetected | sql.QueryCanceled):
             return True
         # Classes 53 (insufficient resources), 57 (operator intervention), 58 (system error).

@@ -339,7 +339,10 @@ def test_it_ends_cleanly_and_a_dead_ones_socket_is_no_obstacle(
         assert "a.txt" in alone.stdout
         home.start()
         assert home.run("search", "lighthouse").stdout == alone.stdout
-        assert home.stop() == 0
+        stopped = home.run("stop")
+        assert (stopped.returncode, "emily serve has ended." in stopped.stdout) == (0, True)
+        assert home.server is not None
+        assert home.server.wait(30) == 0
         assert not (home.folder / "serve" / "server.json").exists()
         assert not Path(found["socket"]).exists()
 

@@ -69,43 +69,57 @@ async def test_what_happens_in_a_folder_is_followed(
         assert (await paths(brain))["moved.txt"] == old  # it keeps its identity
 
         (folder / "new.txt").unlink()
-
-        async def is_missed() -> int:
-            (state,) = await brain.work.watcher.folders()
-            return state.missing
-
-        await until(is_missed)
-    names = {alert.name for alert in await brain.alerts.open()}
-    assert names == {"watch:missing"}
-    assert len(await brain.list()) == 2  # nothing is forgotten behind the owner's back
-    await brain.work.watcher.remove(folder)
+        await until(lambda: _has(brain, {"moved.txt"}))
+    assert [item.name for item in await brain.life.trashed()] == ["new.txt"]
     assert not await brain.alerts.open()
+    (state,) = await brain.work.watcher.folders()
+    assert (state.files, state.missing) == (1, 0)
 
 
 async def _has(brain: Brain, names: set[str]) -> bool:
     return set(await paths(brain)) == names
 
 
-async def test_a_deleted_file_goes_to_the_trash_where_there_is_one(
+async def test_a_deleted_file_is_told_of_where_there_is_no_trash(
     brain: Brain, write: Write, folder: Path
 ) -> None:
-    trashed: list[int] = []
-
-    async def trash(document: int) -> None:
-        trashed.append(document)
-        await brain.remove(document)
-
-    brain.work._trash = trash
+    brain.work._trash = None
     write("one.txt", "The first one.")
     two = write("two.txt", "The second one.")
     await brain.work.watcher.add(folder)
+
+    async def missing() -> int:
+        (state,) = await brain.work.watcher.folders()
+        return state.missing
+
     async with following(brain):
         await until(lambda: _has(brain, {"one.txt", "two.txt"}))
-        two_id = (await paths(brain))["two.txt"]
         two.unlink()
-        await until(lambda: _has(brain, {"one.txt"}))
-    assert trashed == [two_id]
+        await until(missing)
+        assert len(await brain.list()) == 2  # nothing is forgotten behind the owner's back
+        (alert,) = await brain.alerts.open()
+        assert (alert.name, str(folder) in alert.text) == ("watch:missing", True)
+        write("two.txt", "The second one.")  # it is back
+
+        async def found() -> bool:
+            return not await missing()
+
+        await until(found)
+    await brain.work.watcher.remove(folder)
     assert not await brain.alerts.open()
+
+
+async def test_a_copy_that_is_deleted_leaves_the_other(
+    brain: Brain, write: Write, folder: Path
+) -> None:
+    write("one.txt", "The same text twice.")
+    write("copy.txt", "The same text twice.")
+    await brain.work.watcher.add(folder)
+    async with following(brain):
+        await until(lambda: _has(brain, {"one.txt", "copy.txt"}))
+        (folder / "one.txt").unlink()
+        await until(lambda: _has(brain, {"copy.txt"}))
+    assert len(await brain.list()) == 1
 
 
 async def test_a_file_that_is_being_copied_is_waited_for(brain: Brain, folder: Path) -> None:
