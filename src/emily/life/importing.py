@@ -13,12 +13,14 @@ from typing import Any
 
 from emily.errors import InputError, SettingError
 from emily.indexing.archive import Archive
+from emily.indexing.discretion import lies_in
 from emily.indexing.files import INSIDE, Enclosure, FileFacts
 from emily.indexing.originals import Originals, file_sha256
 from emily.indexing.prepare import Preparer
 from emily.indexing.text import DocumentText, PageSpan, TableSpan
 from emily.life.exporting import FORM
 from emily.life.notes import Notes
+from emily.models.servers import confidential
 from emily.reading.pages import Correspondent, Facts
 from emily.settings import Settings
 from emily.store import Database
@@ -130,7 +132,9 @@ class Importer:
             report.problems.append(f"{name}: its file {path} is missing or damaged")
             return None
         text = _text(folder, item)
-        prepared = await self._preparer.prepared(text, name)
+        private = [row["path"] for row in await self._database.fetch("list_private_places")]
+        with confidential(any(lies_in(place[0], private) for place in item["places"])):
+            prepared = await self._preparer.prepared(text, name)
         document: int | None = None
         for place, outer, position in item["places"]:
             enclosure = None

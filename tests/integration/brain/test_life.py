@@ -297,6 +297,15 @@ async def test_an_emptied_trash_leaves_nothing(
     await brain.life.note("boat.txt", "Oarlocks are in the drawer.")
     await brain.search("boat painted in the colour oxblood")
     await brain.pin("boat oxblood", "boat.txt")
+    async with brain._database.transaction() as connection:  # as a model was told of it
+        await connection.execute(
+            "INSERT INTO egress (role, client, local, characters) VALUES ('chat', 'c', true, 9)"
+        )
+        await connection.execute(
+            "INSERT INTO egress_document "
+            "SELECT id, %s, 'oxblood boat.txt', '{oxblood}', 9 FROM egress",
+            [info.id],
+        )
     await brain.settle()
     assert await brain.queries.count() == 1
     await brain.life.trash("boat.txt")

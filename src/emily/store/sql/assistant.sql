@@ -154,4 +154,4 @@ SELECT d.id, d.name, d.description, char_length(d.text) AS characters,
        (SELECT count(*) FROM chunk c WHERE c.document_id = d.id) AS chunks,
        a.summary, a.text_sha256 IS NOT DISTINCT FROM d.text_sha256 AS current
 FROM document d LEFT JOIN analysis a ON a.document_id = d.id
-WHERE d.id = %(document)s::bigint;
+WHERE d.id = %(document)s::bigint AND d.note_of IS NULL AND d.trashed_at IS NULL;
