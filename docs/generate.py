@@ -72,6 +72,8 @@ def commands(group: Any, above: str = "") -> Iterator[tuple[str, Any]]:
     """Every command with its whole name, those of groups (``models list``) in their place."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
+            if command.invoke_without_command:  # it does something by itself
+                yield f"{above}{name}", command
             yield from commands(command, f"{above}{name} ")
         else:
             yield f"{above}{name}", command
