@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from benchmarks.category_papers import ARCHIVE_LIST
@@ -68,28 +71,29 @@ async def variants(bench: Bench, *, categories: bool) -> dict[str, Evaluation]:
     names = {row["id"]: np.array(row["name_vector"].to_list(), np.float32) for row in rows}
     found[NONE] = await _asked(bench)
     await service.analyse_all()
-    found[WORDS] = await _asked(bench)
-    rows = await _rows(bench.database, "SELECT id, description FROM document")
+    rows = await _rows(bench.database, "SELECT id, name, description FROM document")
+    called = {row["id"]: row["name"] for row in rows}
     described = {row["id"]: row["description"] or "" for row in rows}
+    for document, text in described.items():
+        await _name(bench.database, document, f"{called[document]} {text}")
+    found[WORDS] = await _asked(bench)
     for document, text in described.items():
         own = bench.embedder.embed_queries([text or "."])[0]
         joined = names[document] + own
-        await _write(
-            bench.database, "name_vector", document, HalfVector(joined / np.linalg.norm(joined))
-        )
+        await _vector(bench.database, document, joined / np.linalg.norm(joined))
     found[BOTH] = await _asked(bench)
-    for document in described:
-        await _write(bench.database, "description", document, None)
+    for document, name in called.items():
+        await _name(bench.database, document, name)
     found[VECTOR] = await _asked(bench)
     if categories:
         for document, vector in names.items():
-            await _write(bench.database, "name_vector", document, HalfVector(vector))
+            await _vector(bench.database, document, vector)
         for item in ARCHIVE_LIST:
             await service.categories.add(item.names[0], item.descriptions[0], item.examples[:1])
         await service.analyse_all()
         for document, text in described.items():
             given = [item.name for item in (await service.of(document)).categories]
-            await _write(bench.database, "description", document, f"{text} {' '.join(given)}")
+            await _name(bench.database, document, f"{called[document]} {text} {' '.join(given)}")
         found[CATEGORIES] = await _asked(bench)
     return found
 
@@ -102,15 +106,22 @@ async def _asked(bench: Bench) -> Evaluation:
     )
 
 
-async def _rows(database: Database, query: str) -> list[dict[str, object]]:
+async def _rows(database: Database, query: str) -> list[dict[str, Any]]:
     async with database.transaction() as connection:
         return await (await connection.execute(query)).fetchall()
 
 
-async def _write(database: Database, column: str, document: int, value: object) -> None:
+async def _name(database: Database, document: int, words: str) -> None:
+    """Let words count as the words of a document's name do; the vector of its name stays."""
+    name = re.sub(r"[./]+", " ", words) + ".txt"  # what stands behind a point or before a stroke
+    async with database.transaction() as connection:
+        await connection.execute("UPDATE document SET name = %s WHERE id = %s", (name, document))
+
+
+async def _vector(database: Database, document: int, vector: NDArray[np.float32]) -> None:
     async with database.transaction() as connection:
         await connection.execute(
-            f"UPDATE document SET {column} = %s WHERE id = %s", (value, document)
+            "UPDATE document SET name_vector = %s WHERE id = %s", (HalfVector(vector), document)
         )
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["confirmed", "list_documents", "reindex", "remove", "show"]
 
+_SHOWN = 90  # characters of a description in the list
+
 
 @guarded
 def list_documents(context: typer.Context, as_json: AsJson = False) -> None:
@@ -49,12 +51,19 @@ def list_documents(context: typer.Context, as_json: AsJson = False) -> None:
             f"{item.added_at.astimezone():%Y-%m-%d}",
             item.path,
             *((", ".join(item.categories),) if categorised else ()),
-            *((item.description,) if described else ()),
+            *((_beginning(item.description),) if described else ()),
         )
         for item in documents
     ]
     console.print(table(columns, rows))
     console.print(f"{len(rows)} {'document' if len(rows) == 1 else 'documents'}")
+
+
+def _beginning(description: str | None) -> str | None:
+    """As much of a description as tells what it is; emily get shows all."""
+    if description is None or len(description) <= _SHOWN:
+        return description
+    return description[:_SHOWN].rsplit(" ", 1)[0] + " …"
 
 
 @guarded

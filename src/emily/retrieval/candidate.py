@@ -16,7 +16,7 @@ __all__ = ["Candidate", "Evidence", "Gathered", "Linked", "changed"]
 class Gathered:
     """What the store holds of a candidate's chunk and its document.
 
-    ``words``, ``sentences`` and ``description`` are empty until the stage ``details`` has
+    ``words`` and ``sentences`` are empty until the stage ``details`` has
     fetched them, for the pool only.
 
     Attributes:
@@ -30,7 +30,6 @@ class Gathered:
         matches: how often each term of the query stands in it.
         words: ids of its words in the vocabulary.
         sentences: ``(n, dimension)`` vectors of its sentences.
-        description: description of the document, if it has one.
         note: id of the owner's note that the chunk is cut from, ``None`` for the document's own
             text; ``document`` is then the one that it is a note on.
     """
@@ -44,7 +43,6 @@ class Gathered:
     words: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     sentences: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
     name: str = ""
-    description: str | None = None
     matches: dict[str, int] = field(default_factory=dict)
     note: int | None = None
 

@@ -170,7 +170,7 @@ async def look_closely(
     vector: NDArray[np.float32] | None,
     dimension: int,
 ) -> list[Candidate]:
-    """Fetch what the second stage compares: words, sentences, the document's description.
+    """Fetch what the second stage compares: words and sentences.
 
     Args:
         database: the store.
@@ -196,7 +196,6 @@ async def look_closely(
                 item.facts,
                 words=integers(row["words"], 8),
                 sentences=unpack(row["sentences"], dimension),
-                description=row["description"],
             ),
         )
         for item in pool

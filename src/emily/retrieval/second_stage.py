@@ -1,7 +1,7 @@
 """The second stage: each candidate of the pool is looked at closely.
 
 Late interaction: the query is compared with every sentence of the chunk, with its parts, its
-words, and with the name and description of its document. Two scores come of it and are never
+words, and with the name of its document. Two scores come of it and are never
 mixed: the *order*, which may use what is rare in this archive, and the *probability*, which
 may not (see ``gate``).
 """
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emily.indexing.prepare import name_terms
-from emily.indexing.terms import analyse, prefix
+from emily.indexing.terms import prefix
 from emily.retrieval.candidate import Candidate, Evidence
 from emily.retrieval.gate import FIGURE_RARITY, Gate, coverage
 from emily.retrieval.order import Order, Signals, load_order
@@ -51,8 +51,7 @@ def second_stage(
     scored = []
     for item in pool:
         facts = item.facts
-        described = {term.term for term in analyse(facts.description or "", languages)}
-        labelled = described | name_terms(facts.name, languages)
+        labelled = name_terms(facts.name, languages)
         match = affinity.of_chunk(facts.words)
         has = facts.matches.keys() | labelled
         # Also a part of a name: Ledger in parseLedgerEntry, which is one word of the vocabulary.

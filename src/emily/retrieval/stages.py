@@ -268,7 +268,7 @@ async def documents_stage(inquiry: Inquiry, pool: Sequence[Candidate]) -> list[C
 
 
 async def details_stage(inquiry: Inquiry, pool: Sequence[Candidate]) -> list[Candidate]:
-    """What the second stage looks at, for the pool alone: sentences, words, descriptions."""
+    """What the second stage looks at, for the pool alone: sentences and words."""
     with inquiry.trace.stage("details"):
         return await look_closely(
             inquiry.database,

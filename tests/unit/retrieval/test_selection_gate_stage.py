@@ -111,7 +111,7 @@ def gathered(**values: object) -> Gathered:
     base = Gathered(
         document=1, ordinal=0, start=0, end=9, language="en", terms=5,
         words=np.array([3]), sentences=np.array([[0, 0, 1]], np.float32),
-        name="note.txt", description=None,
+        name="note.txt",
     )  # fmt: skip
     return replace(base, **values)  # type: ignore[arg-type]
 
@@ -144,9 +144,8 @@ def test_a_neighbour_in_meaning_covers_in_part() -> None:
     assert one("rent", words=np.array([3])).coverage == 0
 
 
-def test_the_name_and_the_description_cover_too() -> None:
+def test_the_name_covers_too() -> None:
     assert one("rent", name="rent_contract-2024.pdf").coverage == 1
-    assert one("rent", description="The rent of the house.").coverage == 1
     assert one("DEC-0054", name="DEC-0054.pdf").figures == 1
 
 

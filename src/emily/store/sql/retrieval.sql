@@ -115,7 +115,7 @@ WHERE c.id = ANY(%(chunks)s::bigint[]);
 
 -- What the second stage compares, for the pool; in any order.
 -- name: pool_details
-SELECT c.id, array_send(c.words) AS words, c.sentences, d.description,
+SELECT c.id, array_send(c.words) AS words, c.sentences,
        -(d.name_vector <#> %(vector)s::halfvec) AS name_similarity
 FROM chunk c JOIN document d ON d.id = c.document_id
 WHERE c.id = ANY(%(chunks)s::bigint[]);
