@@ -16,12 +16,25 @@ from typing import Any
 
 from tests.fakes import WordsEmbedder
 from tests.scripted_messages import ScriptedMessages, call, say
+from typer.testing import CliRunner
 
 from emily.assistant.condition import condition
 from emily.assistant.session import open_session
 from emily.brain import Brain
+from emily.cli.app import app
+from emily.cli.session import Session
 from emily.errors import EmilyError
 from emily.settings import load_settings
+
+
+async def command(*arguments: str) -> list[Any]:
+    """Exit code, stdout and stderr of a command on the same archive."""
+    session = Session(
+        open_brain=lambda settings, _: Brain.open(settings, embedder=WordsEmbedder()),
+        interactive=lambda: False,
+    )
+    done = await asyncio.to_thread(CliRunner().invoke, app, arguments, obj=session)
+    return [done.exit_code, done.stdout, done.stderr]
 
 
 async def converse(home: Path) -> dict[str, Any]:
@@ -81,6 +94,19 @@ async def converse(home: Path) -> dict[str, Any]:
             told["anew"] = await ask(session, "Another conversation?")
             api.status = 400
             told["failed"] = await ask(session, "Are you there?")
+        api.status = 0
+        api.script = [
+            call("search_knowledge", queries=["rent of the flat"]),
+            say("In the terminal: 900 euros [rent.txt, line 1]."),
+        ]
+        told["terminal"] = await command("chat", "What", "is", "the", "rent?")
+        told["listed"] = await command("chat", "--list", "--json")
+        told["wrong"] = [
+            await command("chat", "--resume", "x", "hello"),
+            await command("chat", "--fork", "hello"),
+            await command("chat", "--json"),
+            await command("chat", "--resume", "00000000-0000-0000-0000-000000000000", "hello"),
+        ]
         entries = await desk.egress.entries(limit=100)
         told["egress"] = [
             [item.client, item.tool, [sent.name for sent in item.documents]] for item in entries

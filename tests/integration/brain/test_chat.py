@@ -54,6 +54,7 @@ async def told(open_brain: OpenBrain, write: Callable[[str, str], Path]) -> dict
         "EMILY_DATABASE_URL": str(brain.settings.database_url),
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
         "PYTHONDONTWRITEBYTECODE": "1",
+        "EMILY_THRESHOLD": "0.001",
     }
     program = [sys.executable, "-m", "tests.integration.brain.conversing", str(home)]
     done = subprocess.run(
@@ -110,7 +111,7 @@ async def test_whole_conversations_with_the_real_runtime(told: dict[str, Any]) -
     assert told["fork"][0] != told["conversation"]
     resumed, forked, anew = [
         tool_results(request)[-1] for request in requests if _ends_with_result(request)
-    ][-3:]
+    ][-4:-1]
     assert "900 euros" in resumed
     assert "900 euros" in forked
     assert "cannot be opened" in anew
@@ -125,6 +126,29 @@ async def test_whole_conversations_with_the_real_runtime(told: dict[str, Any]) -
         ("chat", "search_knowledge"),
         ("chat", "get_document"),
     }
+
+    in_the_terminal(told)
+
+
+def in_the_terminal(told: dict[str, Any]) -> None:
+    """What ``emily chat`` printed, and what it refused."""
+    code, stdout, stderr = told["terminal"]
+    assert code == 0, stderr
+    assert "In the terminal: 900 euros [rent.txt, line 1]." in stdout
+    cited = stdout.split("line 1].")[1]
+    assert f"{told['known']['rent.txt']}  rent.txt, line 1" in cited
+    assert "/files/rent.txt" in cited
+    assert "searching the archive" in stderr
+    listed = json.loads(told["listed"][1])["conversations"]
+    assert listed[0]["title"] == "What is the rent?"
+    assert f"emily chat --resume {listed[0]['id']}" in stderr
+    for (code, _, stderr), said in zip(
+        told["wrong"],
+        ["--resume is 'x'", "--fork needs --resume", "--json answers one", "no conversation 0000"],
+        strict=True,
+    ):
+        assert code == 1
+        assert said in stderr
 
 
 def _ends_with_result(request: dict[str, Any]) -> bool:
