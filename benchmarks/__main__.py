@@ -12,7 +12,8 @@ from importlib import import_module
 NAMES = (
     "index_speed", "search_speed", "public_sets", "fit_gate", "reading", "reading_outcomes",
     "reading_speed", "scans", "growth", "arms_growth", "peers", "reranker_cost",
-    "quality", "categories", "summaries", "descriptions", "vaults",
+    "quality", "categories", "summaries", "descriptions", "serving", "vaults",
+    "vault_budget", "vault_walk",
 )  # fmt: skip
 USUAL = ("index_speed", "search_speed", "public_sets")  # fit_gate writes files
 

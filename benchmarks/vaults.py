@@ -99,9 +99,7 @@ async def run(folder: Path, home: Path, notes: int, characters: int) -> dict[str
         )
         path = paths[0].rename(paths[0].with_name("Quite another name.md"))
         embedder.parts = 0
-        found["search after a rename, ms"] = round(
-            await measured(lambda: brain.search(QUERIES[0]))
-        )
+        found["search after a rename, ms"] = round(await measured(lambda: brain.search(QUERIES[0])))
         path.rename(paths[0])
         found["most memory, MB"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
         found["database, MB"] = round((await brain._database.describe()).bytes / 1e6)

@@ -20,12 +20,14 @@ __all__ = [
     "EmbedWords",
     "Vector",
     "copy_pages",
+    "copy_pages_of",
     "embed_words",
     "forget_derived",
     "missing_words",
     "row",
     "run",
     "write_derived",
+    "write_derived_of",
 ]
 
 EmbedWords = Callable[[Sequence[str]], Matrix]
@@ -48,18 +50,18 @@ def embed_words(embed: EmbedWords, surfaces: Sequence[str]) -> dict[str, Vector]
 
 
 async def missing_words(
-    connection: Connection, model_id: int, prepared: PreparedDocument
+    connection: Connection, model_id: int, *prepared: PreparedDocument
 ) -> list[str]:
-    """Surfaces of a document's words that the vocabulary does not hold."""
+    """Surfaces of documents' words that the vocabulary does not hold."""
     wanted, known = await _vocabulary(connection, model_id, prepared)
     return sorted({surface for surface, language in wanted if (surface, language) not in known})
 
 
 async def _vocabulary(
-    connection: Connection, model_id: int, prepared: PreparedDocument
+    connection: Connection, model_id: int, prepared: Sequence[PreparedDocument]
 ) -> tuple[list[Word], dict[Word, int]]:
-    """A document's words in order, and the ids of those that the vocabulary holds."""
-    wanted = sorted(set().union(*(item.words for item in prepared.chunks)))
+    """The documents' words in order, and the ids of those that the vocabulary holds."""
+    wanted = sorted(set().union(*(item.words for of in prepared for item in of.chunks)))
     values = {
         "model_id": model_id,
         "surfaces": [surface for surface, _ in wanted],
@@ -88,43 +90,71 @@ async def write_derived(
         vectors: vectors of words that the vocabulary lacked when it was looked at.
         embed: gives those that it lacks by now.
     """
-    words = await _write_words(connection, document, model_id, prepared, vectors, embed)
-    ids = await _ids(connection, "chunk_ids", len(prepared.chunks))
+    await write_derived_of(connection, [(document, prepared)], model_id, vectors, embed)
+
+
+async def write_derived_of(
+    connection: Connection,
+    documents: Sequence[tuple[int, PreparedDocument]],
+    model_id: int,
+    vectors: dict[str, Vector],
+    embed: EmbedWords,
+) -> None:
+    """The same of several documents, whose rows go to the server together.
+
+    Args:
+        connection: as in ``write_derived``.
+        documents: their ids, and what was computed of each.
+        model_id: as in ``write_derived``.
+        vectors: as in ``write_derived``.
+        embed: as in ``write_derived``.
+    """
+    words = await _write_words(connection, documents, model_id, vectors, embed)
+    count = sum(len(prepared.chunks) for _, prepared in documents)
+    ids = iter(await _ids(connection, "chunk_ids", count))
+    numbered = [
+        (document, prepared, [next(ids) for _ in prepared.chunks])
+        for document, prepared in documents
+    ]
     columns = (
         "COPY chunk (id, document_id, ordinal, page, start_at, end_at, header, language, "
         "tokens, terms, words, sentences, digest) FROM STDIN"
     )
     async with connection.cursor() as cursor, cursor.copy(columns) as copy:
-        for identity, item, length in zip(ids, prepared.chunks, prepared.lengths, strict=True):
-            place = item.chunk
-            await copy.write_row(
-                (
-                    identity, document, place.ordinal, place.page, place.start, place.end,
-                    place.header, item.language, place.tokens, length,
-                    _array(sorted(words[word] for word in item.words if word in words)),
-                    item.sentences, item.digest,
-                )
-            )  # fmt: skip
+        for document, prepared, own in numbered:
+            for identity, item, length in zip(own, prepared.chunks, prepared.lengths, strict=True):
+                place = item.chunk
+                await copy.write_row(
+                    (
+                        identity, document, place.ordinal, place.page, place.start, place.end,
+                        place.header, item.language, place.tokens, length,
+                        _array(sorted(words[word] for word in item.words if word in words)),
+                        item.sentences, item.digest,
+                    )
+                )  # fmt: skip
     columns = "COPY chunk_vector (chunk_id, part, vector) FROM STDIN (FORMAT binary)"
     async with connection.cursor() as cursor, cursor.copy(columns) as copy:
         copy.set_types(["int8", "int2", "halfvec"])
-        for identity, item in zip(ids, prepared.chunks, strict=True):
-            for part, vector in enumerate(item.parts):
-                await copy.write_row((identity, part, HalfVector(vector)))
+        for _, prepared, own in numbered:
+            for identity, item in zip(own, prepared.chunks, strict=True):
+                for part, vector in enumerate(item.parts):
+                    await copy.write_row((identity, part, HalfVector(vector)))
     columns = "COPY posting (term, document_id, chunk_ids, frequencies, lengths) FROM STDIN"
     async with connection.cursor() as cursor, cursor.copy(columns) as copy:
-        for term, posting in sorted(prepared.postings.items()):
-            await copy.write_row(
-                (
-                    term,
-                    document,
-                    _array(ids[index] for index in posting.chunks),
-                    _array(posting.frequencies),
-                    _array(prepared.lengths[index] for index in posting.chunks),
+        for document, prepared, own in numbered:
+            for term, posting in sorted(prepared.postings.items()):
+                await copy.write_row(
+                    (
+                        term,
+                        document,
+                        _array(own[index] for index in posting.chunks),
+                        _array(posting.frequencies),
+                        _array(prepared.lengths[index] for index in posting.chunks),
+                    )
                 )
-            )
-    if prepared.whole is not None:
-        await _write_whole(connection, document, ids, prepared)
+    for document, prepared, own in numbered:
+        if prepared.whole is not None:
+            await _write_whole(connection, document, own, prepared)
 
 
 async def _write_whole(
@@ -158,36 +188,43 @@ async def forget_derived(connection: Connection, document: int, *, pages: bool) 
 
 async def copy_pages(connection: Connection, document: int, text: DocumentText) -> None:
     """Write the pages of a document whose row is there."""
+    await copy_pages_of(connection, [(document, text)])
+
+
+async def copy_pages_of(
+    connection: Connection, documents: Sequence[tuple[int, DocumentText]]
+) -> None:
+    """Write the pages of several documents whose rows are there."""
     columns = (
         "COPY page (document_id, number, start_at, end_at, route, warning, confidence, pictures) "
         "FROM STDIN"
     )
     async with connection.cursor() as cursor, cursor.copy(columns) as copy:
-        for page in text.pages:
-            await copy.write_row(
-                (
-                    document,
-                    page.number,
-                    page.start,
-                    page.end,
-                    page.route,
-                    page.warning,
-                    page.confidence,
-                    page.pictures,
+        for document, text in documents:
+            for page in text.pages:
+                await copy.write_row(
+                    (
+                        document,
+                        page.number,
+                        page.start,
+                        page.end,
+                        page.route,
+                        page.warning,
+                        page.confidence,
+                        page.pictures,
+                    )
                 )
-            )
 
 
 async def _write_words(
     connection: Connection,
-    document: int,
+    documents: Sequence[tuple[int, PreparedDocument]],
     model_id: int,
-    prepared: PreparedDocument,
     vectors: dict[str, Vector],
     embed: EmbedWords,
 ) -> dict[Word, int]:
-    """Ids of the document's words, new ones added with their vectors."""
-    wanted, known = await _vocabulary(connection, model_id, prepared)
+    """Ids of the documents' words, new ones added with their vectors."""
+    wanted, known = await _vocabulary(connection, model_id, [item for _, item in documents])
     # A word may have gone with another document since its vector was looked for.
     gone = {word[0] for word in wanted if word not in known and word[0] not in vectors}
     vectors = vectors | embed_words(embed, sorted(gone))
@@ -205,8 +242,10 @@ async def _write_words(
         connection.cursor() as cursor,
         cursor.copy("COPY document_word (document_id, word_id) FROM STDIN") as copy,
     ):
-        for identity in sorted(known.values()):
-            await copy.write_row((document, identity))
+        for document, prepared in documents:
+            own = set().union(*(item.words for item in prepared.chunks))
+            for identity in sorted(known[word] for word in own if word in known):
+                await copy.write_row((document, identity))
     return known
 
 

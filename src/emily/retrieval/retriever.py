@@ -228,7 +228,7 @@ class Retriever:
         with trace.stage("mirror") as record:
             mirrored = await self._mirror.at(revision)
             record["in_memory"] = mirrored is not None
-        links = await self._links.now() if preset.links else None
+        links = await self._links.now() if preset.links and self._settings.link_places else None
         for item in inquiries:
             item.mirrored = mirrored
             item.links = links

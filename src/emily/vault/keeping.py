@@ -17,13 +17,13 @@ from emily.indexing.chunking import Chunk
 from emily.indexing.derived import (
     EmbedWords,
     Vector,
-    copy_pages,
+    copy_pages_of,
     embed_words,
     forget_derived,
     missing_words,
     row,
     run,
-    write_derived,
+    write_derived_of,
 )
 from emily.indexing.files import storable
 from emily.indexing.pictures import forget_pictures, write_pictures
@@ -183,10 +183,22 @@ class Keeper:
         async def work(connection: Connection) -> None:
             await run(connection, "lock_archive")
             models = await self._models(connection)
-            for draft in await _as_it_is(connection, vault, drafts):
-                await self._put(
-                    connection, vault, folder, draft, prepared.get(draft.path), models, vectors
+            now = await _as_it_is(connection, vault, drafts)
+            documents = [
+                await self._put_document(
+                    connection, vault, folder, draft, prepared.get(draft.path), models[0]
                 )
+                for draft in now
+            ]
+            texts, derived = [], []
+            for draft, document in zip(now, documents, strict=True):
+                if document is not None and draft.path in prepared and draft.text is not None:
+                    texts.append((document, draft.text))
+                    derived.append((document, prepared[draft.path]))
+            await copy_pages_of(connection, texts)
+            await write_derived_of(connection, derived, models[1], vectors, self._words_or_none)
+            for draft, document in zip(now, documents, strict=True):
+                await self._put_file(connection, vault, draft, document, prepared.get(draft.path))
             await run(connection, "bump_revision")
 
         await self._database.run(work, idempotent=True)
@@ -270,8 +282,7 @@ class Keeper:
         surfaces: set[str] = set()
         async with self._database.transaction() as connection:
             _, words = await self._models(connection)
-            for item in prepared:
-                surfaces.update(await missing_words(connection, words, item))
+            surfaces.update(await missing_words(connection, words, *prepared))
         return await asyncio.to_thread(self._embedded_words, sorted(surfaces))
 
     def _embedded_words(self, surfaces: Sequence[str]) -> dict[str, Vector]:
@@ -285,35 +296,15 @@ class Keeper:
         words = (await row(connection, "register_model", self._words_model.parameters))["id"]
         return own, words
 
-    async def _put(
+    async def _put_file(
         self,
         connection: Connection,
         vault: int,
-        folder: str,
         draft: Draft,
+        document: int | None,
         prepared: PreparedDocument | None,
-        models: tuple[int, int],
-        vectors: dict[str, Vector],
     ) -> None:
         before = draft.before
-        document = draft.archived
-        if prepared is not None:
-            assert draft.text is not None
-            document = await self._put_document(connection, vault, draft, prepared, models[0])
-            await copy_pages(connection, document, draft.text)
-            await write_pictures(connection, document, draft.pictures, self._engine)
-            await write_derived(
-                connection, document, models[1], prepared, vectors, self._words_or_none
-            )
-            await run(connection, "forget_sources_of", {"document_id": document})
-            place = {"path": f"{folder}/{draft.path}", "document_id": document}
-            await run(connection, "add_source", {**place, "parent_id": None, "place": None})
-        elif document is not None:
-            place = {"path": f"{folder}/{draft.path}", "document_id": document}
-            await run(connection, "add_source", {**place, "parent_id": None, "place": None})
-        elif before is not None and before.document not in (None, document):
-            assert before.document is not None
-            await _forget_document(connection, before.document)
         if before is not None and before.path != draft.path:
             await run(connection, "move_vault_file", {"id": before.id, "path": draft.path})
         file = await row(
@@ -338,7 +329,7 @@ class Keeper:
                 "problems": list(draft.problems),
             },
         )
-        await _copy_links(connection, file["id"], draft.links)
+        await _copy_links(connection, file["id"], draft.links, fresh=before is None)
 
     def _words_or_none(self, surfaces: Sequence[str]) -> Matrix:
         """Vectors of words that the vocabulary lost meanwhile; none if the embedder is down."""
@@ -351,11 +342,40 @@ class Keeper:
         self,
         connection: Connection,
         vault: int,
+        folder: str,
+        draft: Draft,
+        prepared: PreparedDocument | None,
+        model: int,
+    ) -> int | None:
+        """Write the row of a document and its place; what was derived before of it is gone.
+
+        Returns:
+            its id; ``None`` of a file that is not read.
+        """
+        place = {"path": f"{folder}/{draft.path}", "parent_id": None, "place": None}
+        known = None if draft.before is None else draft.before.document
+        if prepared is None:
+            if draft.archived is not None:
+                await run(connection, "add_source", {**place, "document_id": draft.archived})
+            elif known is not None:
+                await _forget_document(connection, known)
+            return draft.archived
+        document = await self._put_row(connection, vault, draft, prepared, model)
+        if draft.pictures:
+            await write_pictures(connection, document, draft.pictures, self._engine)
+        if draft.before is not None:
+            await run(connection, "forget_sources_of", {"document_id": document})
+        await run(connection, "add_source", {**place, "document_id": document})
+        return document
+
+    async def _put_row(
+        self,
+        connection: Connection,
+        vault: int,
         draft: Draft,
         prepared: PreparedDocument,
         model: int,
     ) -> int:
-        """Write the row of a document; what was derived from an earlier text of it is gone."""
         assert draft.text is not None
         text = draft.text
         values: dict[str, Any] = {
@@ -381,11 +401,11 @@ class Keeper:
             "vault_id": vault,
         }
         known = draft.before.document if draft.before is not None else None
-        if known is not None and known != draft.archived:
-            await forget_derived(connection, known, pages=True)
-            await forget_pictures(connection, known)
+        if known is not None:
             cursor = await connection.execute(statement("replace_note"), {**values, "id": known})
-            if await cursor.fetchone() is not None:
+            if await cursor.fetchone() is not None:  # else it is one of the archive, or gone
+                await forget_derived(connection, known, pages=True)
+                await forget_pictures(connection, known)
                 return known
         identity: int = (await row(connection, "add_note", values))["id"]
         return identity
@@ -469,7 +489,11 @@ async def _forget_document(connection: Connection, document: int) -> None:
         await run(connection, "forget_document", {"document_id": document})
 
 
-async def _copy_links(connection: Connection, file: int, links: Sequence[Link]) -> None:
+async def _copy_links(
+    connection: Connection, file: int, links: Sequence[Link], *, fresh: bool
+) -> None:
+    if fresh and not links:
+        return
     cursor = await connection.execute(statement("links_of_file"), {"file_id": file})
     before = [tuple(found.values()) for found in await cursor.fetchall()]
     rows = [_columns(link) for link in links]

@@ -59,7 +59,7 @@ SET name = %(name)s, kind = %(kind)s, title = %(title)s, language = %(language)s
     warnings = %(warnings)s, name_vector = %(name_vector)s, model_id = %(model_id)s,
     fingerprint = %(fingerprint)s, author = %(author)s, dated = %(dated)s,
     date_source = %(date_source)s, vault_id = %(vault_id)s, parts_open = 0, indexed_at = now()
-WHERE id = %(id)s
+WHERE id = %(id)s AND vault_id = %(vault_id)s
 RETURNING id;
 
 -- name: forget_sources_of
