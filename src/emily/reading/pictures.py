@@ -110,6 +110,25 @@ class Pictures:
         lines = reading.text.split("\n") if reading.text else []
         return [_HEADS[reading.route], *lines, _END] if lines else [_HEADS[reading.route]]
 
+    def missed(self, digest: bytes, page: int, reason: str) -> list[str]:
+        """Note a picture whose file cannot be had.
+
+        Args:
+            digest: what it is known by, 32 bytes.
+            page: number of the page that it stands on.
+            reason: why it is not read, as the end of a sentence.
+
+        Returns:
+            The line that stands in its place; none if it stood in this document before.
+        """
+        known = digest in self._seen
+        self._by_page[page] = self.on_page(page) + 1
+        if known:
+            return []
+        self._problems[digest] = reason
+        self._seen[digest] = PictureReading(digest, page, "unread")
+        return [UNREAD]
+
     def _read(self, data: bytes, digest: bytes, page: int) -> PictureReading | None:
         """Read a picture that is new; ``None`` for one that is too small to tell anything."""
         if len(data) > _MOST_BYTES:

@@ -169,7 +169,25 @@ def rich(picture: bytes) -> bytes:
     return (r"{\rtf1\ansi Before it.\par " + shown + r"\par After it.\par}").encode()
 
 
-FORMATS = {"docx": word, "pptx": slides, "html": web, "epub": book, "rtf": rich}
+def portable(picture: bytes) -> bytes:
+    said = "BT /F 12 Tf 72 700 Td (Before it.) Tj ET q 300 0 0 150 72 500 cm /I Do Q "
+    said += "BT /F 12 Tf 72 400 Td (After it.) Tj ET"
+    parts = (
+        "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+        "2 0 obj<</Type/Pages/Count 1/Kids[3 0 R]>>endobj\n"
+        "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
+        "/Resources<</Font<</F 5 0 R>>/XObject<</I 6 0 R>>>>>>endobj\n"
+        f"4 0 obj<</Length {len(said)}>>stream\n{said}\nendstream endobj\n"
+        "5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n"
+        "6 0 obj<</Type/XObject/Subtype/Image/Width 400/Height 200/BitsPerComponent 8"
+        f"/ColorSpace/DeviceRGB/Filter/DCTDecode/Length {len(picture)}>>stream\n"
+    )
+    return parts.encode() + picture + b"\nendstream endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
+
+
+FORMATS = {
+    "docx": word, "pptx": slides, "html": web, "epub": book, "rtf": rich, "pdf": portable,
+}  # fmt: skip
 FAULTS = {"cut off": png()[:60], "another thing": b"no picture at all" * 9, "nothing in it": b"\0"}
 
 

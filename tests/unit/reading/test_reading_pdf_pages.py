@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import textwrap
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -270,7 +271,8 @@ def test_a_picture_beside_a_paragraph_does_not_cut_it(
 SMALL: dict[str, tuple[tuple[int, int], tuple[float, float]]] = {
     "few pixels": ((40, 40), (100, 100)),
     "shown small": ((600, 600), (15, 15)),
-    "a rule": ((900, 64), (500, 30)),
+    "a rule": ((900, 64), (500, 15)),
+    "narrow": ((64, 900), (15, 500)),
 }
 
 
@@ -287,6 +289,74 @@ def test_small_pictures_are_passed_over(
 
     (page,) = read(draw, ocr=True)
     assert (page.pictures, ocr) == (0, [])
+
+
+@pytest.mark.parametrize("shown", [(40, 20), (500, 36), (16, 160)])
+def test_what_is_as_high_as_a_line_of_print_is_read(
+    read: Callable[..., list[Page]], ocr: list[tuple[int, int]], shown: tuple[float, float]
+) -> None:
+    def draw(canvas: Any) -> None:
+        lines(canvas, prose(1))
+        pixels = (round(16 * shown[0]), round(16 * shown[1]))
+        canvas.drawImage(jpeg(drawn("A banner", size=pixels)), 30, 100, *shown)
+
+    (page,) = read(draw, ocr=True)
+    assert (page.pictures, len(ocr)) == (1, 1)
+
+
+def test_pictures_past_the_sixtieth_of_a_page_are_counted(
+    tmp_path: Path, ocr: list[tuple[int, int]]
+) -> None:
+    def draw(canvas: Any) -> None:
+        lines(canvas, prose(1, 2))
+        for at in range(63):
+            left, base = 40 + 55 * (at % 10), 640 - 45 * (at // 10)
+            canvas.drawImage(jpeg(drawn(f"{at}", size=(100, 80))), left, base, 40, 32)
+
+    draft, source = made(tmp_path, draw, ocr=True)
+    (page,) = draft.pages
+    assert page.pictures == 63
+    assert page.text.count("[picture, read by OCR]") == len(ocr) == 60
+    assert page.text.count("[picture, not read]") == 1
+    assert source.pictures.warnings == [
+        "3 pictures are not read: only the first 60 pictures of a page are read."
+    ]
+
+
+def plan(side: int) -> bytes:
+    """A PDF of a page with a picture of ``side`` pixels squared, with black bars."""
+    packer = zlib.compressobj(1)
+    white, bar = b"\xff" * side, b"\xff" * (side // 4) + bytes(side // 2)
+    bar = bar.ljust(side, b"\xff")
+    rows = (bar if 40 * at // side % 4 == 1 else white for at in range(side))
+    packed = b"".join([*map(packer.compress, rows), packer.flush()])
+    text = "BT /F 12 Tf 72 800 Td (A plan of the house and the garden) Tj ET "
+    text += "q 300 0 0 300 72 72 cm /I Do Q"
+    head = (
+        "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+        "2 0 obj<</Type/Pages/Count 1/Kids[3 0 R]>>endobj\n"
+        "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
+        "/Resources<</Font<</F 5 0 R>>/XObject<</I 6 0 R>>>>>>endobj\n"
+        f"4 0 obj<</Length {len(text)}>>stream\n{text}\nendstream endobj\n"
+        "5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n"
+        f"6 0 obj<</Type/XObject/Subtype/Image/Width {side}/Height {side}/BitsPerComponent 8"
+        f"/ColorSpace/DeviceGray/Filter/FlateDecode/Length {len(packed)}>>stream\n"
+    )
+    return head.encode() + packed + b"\nendstream endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
+
+
+@pytest.mark.parametrize(("side", "route"), [(2_000, "ocr"), (7_000, "ocr"), (11_000, "unread")])
+def test_a_plan_is_read_up_to_the_bound_of_all_pictures(
+    tmp_path: Path, ocr: list[tuple[int, int]], side: int, route: str
+) -> None:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(plan(side))
+    engine: Any = lambda: None  # noqa: E731
+    source = Source(path, ocr=engine, deadline=1e12, seconds=60)
+    (page,) = read_pdf(source).pages
+    assert [found.route for found in source.pictures.readings] == [route]
+    assert page.pictures == 1
+    assert ("120,000,000 are read" in "".join(source.pictures.warnings)) is (route == "unread")
 
 
 def test_one_logo_on_many_pages_is_read_once(tmp_path: Path, ocr: list[tuple[int, int]]) -> None:

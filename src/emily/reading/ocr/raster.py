@@ -11,9 +11,11 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from emily.errors import LimitExceeded
 from emily.reading.ocr.ink import has_ink
 
-__all__ = ["BROKEN", "bound", "flatten", "opened"]
+__all__ = ["BROKEN", "MOST_PIXELS", "bound", "flatten", "opened"]
 
-_MOST_PIXELS = 120_000_000
+MOST_PIXELS = 120_000_000
+"""Of a picture that is decoded: 360 MB in colour."""
+
 """Largest picture that is decoded: an A3 sheet at 800 dpi; 360 MB as RGB."""
 
 _JPEG_SIDE = 4_800  # a larger JPEG is decoded at a half, a quarter or an eighth of its size
@@ -67,10 +69,10 @@ def bound(image: Image.Image) -> None:
             scale = _JPEG_SIDE / longer
             image.draft("RGB", (int(image.width * scale) or 1, int(image.height * scale) or 1))
     pixels = image.width * image.height
-    if pixels > _MOST_PIXELS:
+    if pixels > MOST_PIXELS:
         raise LimitExceeded(
             f"the picture has {image.width:,} x {image.height:,} pixels "
-            f"({pixels / 1e6:,.0f} million; at most {_MOST_PIXELS / 1e6:,.0f} million are decoded)"
+            f"({pixels / 1e6:,.0f} million; at most {MOST_PIXELS / 1e6:,.0f} million are decoded)"
         )
 
 
@@ -122,7 +124,7 @@ def _squared(image: Image.Image, proportion: float) -> Image.Image:
         return image
     wide, high = image.size
     size = (wide, round(high * proportion)) if proportion > 1 else (round(wide / proportion), high)
-    if size[0] * size[1] > _MOST_PIXELS:
+    if size[0] * size[1] > MOST_PIXELS:
         return image
     grey = image.convert("L") if image.mode == "1" else image
     return grey.resize(size, Image.Resampling.BICUBIC if grey.mode != "P" else None)

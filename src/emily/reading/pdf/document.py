@@ -25,6 +25,7 @@ from emily.reading.pdf.headings import Fonts
 from emily.reading.pdf.page import Laid, lay_out
 from emily.reading.pdf.pictures import PagePictures
 from emily.reading.pdf.rules import Drawn, drawn
+from emily.reading.pdf.streams import holds_broken_stream
 from emily.reading.pdf.tables import Grid
 from emily.reading.pdf.text import Layer, Segments, read_layer
 from emily.reading.source import Draft, Enclosed, Source, check_length, tidy
@@ -115,6 +116,7 @@ class _Pages:
         self._fonts = Fonts()
         self._furniture = Furniture()
         self._pictures = PagePictures(document, source)
+        self._broken: bool | None = None
 
     def produced(self, count: int) -> Iterator[Page]:
         """The pages in order; a few are held, none stays open."""
@@ -178,9 +180,9 @@ class _Pages:
         laid.added = added
         if garbage:
             laid = _legible(laid, solid)
-            return self._scanned(page, number, laid, better=0.0)
+            return self._scanned(page, number, laid, on_page, better=0.0)
         if solid < SCANNED_BELOW:
-            return self._scanned(page, number, laid)
+            return self._scanned(page, number, laid, on_page)
         if _is_headed_scan(laid, on_page, solid):
             return self._headed(page, number, laid, on_page, upright=found.turn)
         return self._with_pictures(page, number, laid, on_page)
@@ -227,13 +229,16 @@ class _Pages:
         self._furniture.learn(number, found)
         return _Waiting(Page(number, "", warning=warning), laid, found)
 
-    def _scanned(self, page: Any, number: int, laid: Laid, *, better: float = 1.0) -> _Waiting:
+    def _scanned(
+        self, page: Any, number: int, laid: Laid, on_page: Drawn, *, better: float = 1.0
+    ) -> _Waiting:
         """A page whose text layer does not do; what it holds is kept if OCR does not find more.
 
         Args:
             page: of PDFium.
             number: of the page.
             laid: its text layer, empty if that is garbage.
+            on_page: its pictures.
             better: how many times the layer's characters OCR must find to be preferred.
         """
         solid = laid.characters
@@ -245,11 +250,31 @@ class _Pages:
                 return self._text(number, laid, warning)
             return _Waiting(Page(number, "", "unread", warning=warning))
         read = ocr_page(number, lambda: image, self._source)
-        if solid and read.route == "blank":
-            return self._text(number, laid)
+        if read.route == "blank":
+            if solid:
+                return self._text(number, laid)
+            return _Waiting(self._blank(page, number, on_page) or read)
         if not solid or len("".join(read.text.split())) > better * solid:
             return _Waiting(read)
         return self._text(number, laid, read.warning if read.route == "unread" else None)
+
+    def _blank(self, page: Any, number: int, on_page: Drawn) -> Page | None:
+        """A page that shows nothing because what it should show is broken, if it is so."""
+        reason = None
+        if self._pictures.broken(page, on_page.pictures, page.get_size()):
+            reason = "its picture is broken"
+        elif pypdfium2.raw.FPDFPage_CountObjects(page) == 0 and self._holds_broken():
+            reason = "it shows nothing, and a compressed part of the file is broken"
+        if reason is None:
+            return None
+        return Page(number, "", "unread", warning=f"Page {number} is not read: {reason}.")
+
+    def _holds_broken(self) -> bool:
+        """Whether a part of the file, which is looked through once, cannot be unpacked."""
+        if self._broken is None:
+            open_ = pypdfium2.raw.FPDF_GetSecurityHandlerRevision(self._document) < 0
+            self._broken = open_ and holds_broken_stream(self._source.path)
+        return self._broken
 
 
 def _is_headed_scan(laid: Laid, on_page: Drawn, solid: int) -> bool:

@@ -12,8 +12,9 @@ import pypdfium2
 from PIL import Image
 from pypdfium2 import raw
 
+from emily.errors import LimitExceeded
 from emily.reading.layout import TextLine
-from emily.reading.ocr.image import BROKEN
+from emily.reading.ocr.raster import BROKEN, MOST_PIXELS
 from emily.reading.pdf.cover import in_a_band, most_over, on_it
 from emily.reading.pdf.rules import Placed
 from emily.reading.pdf.text import function
@@ -24,17 +25,23 @@ if TYPE_CHECKING:
 __all__ = ["PagePictures", "Shown"]
 
 _BACKGROUND = 0.25  # share of the page that a picture under most of its text covers
-_LEAST_POINTS = 24.0  # a third of an inch: of a picture shown smaller nothing can be read
-_MOST_SHAPE = 12.0  # times longer than wide: a rule, a gradient, a strip of a picture
+_LEAST_POINTS = 16.0  # of the shorter side: shown smaller it is an icon or a rule, no line of print
 _MOST_A_PAGE = 60
-_MOST_PIXELS = 40_000_000
+_MOST_LOOKED_AT = 2_000  # of a page; the rest is counted
+_SHRUNK_FROM = 40_000_000  # pixels; above, a picture is unpacked to fewer
+_BROKEN_SHARE = 0.01  # of a page that a picture covers, for it to matter whether it is broken
 _MOST_STORED = 64 << 20  # bytes
 _KEPT, _MOST_KEPT = 8, 2 << 20  # files, and bytes of each
 _JPEG = "DCTDecode"
+_SIMPLE = frozenset({"FlateDecode", "LZWDecode", "ASCII85Decode", "ASCIIHexDecode"})
+_TOO_MANY = f"only the first {_MOST_A_PAGE} pictures of a page are read"
 
 _void, _int = ctypes.c_void_p, ctypes.c_int
 _pixels = function(raw.FPDFImageObj_GetImagePixelSize, _int, _void, _void, _void)
 _raw_size = function(raw.FPDFImageObj_GetImageDataRaw, ctypes.c_ulong, _void, _void, ctypes.c_ulong)
+_decoded = function(
+    raw.FPDFImageObj_GetImageDataDecoded, ctypes.c_ulong, _void, _void, ctypes.c_ulong
+)
 _filters = function(raw.FPDFImageObj_GetImageFilterCount, _int, _void)
 _filter = function(
     raw.FPDFImageObj_GetImageFilter, ctypes.c_ulong, _void, _int, _void, ctypes.c_ulong
@@ -78,7 +85,10 @@ class PagePictures:
             number: of the page.
         """
         seen: set[tuple[int, ...]] = set()
-        for picture in pictures[:_MOST_A_PAGE]:
+        for at, picture in enumerate(pictures):
+            if at >= _MOST_LOOKED_AT:
+                yield picture, self._missed(number, "one-too-many", _TOO_MANY)
+                break
             if not _readable(picture, self._source.slow.side) or _is_background(
                 picture, lines, size
             ):
@@ -87,12 +97,55 @@ class PagePictures:
             if place in seen:
                 continue  # drawn twice, as a shadow or for boldness
             seen.add(place)
+            if len(seen) > _MOST_A_PAGE:
+                block = self._missed(number, picture, _TOO_MANY)
+                if len(seen) == _MOST_A_PAGE + 1:
+                    yield picture, block
+                continue
             try:
                 data = self._data(page, picture)
-            except (pypdfium2.PdfiumError, MemoryError, *BROKEN):
+            except LimitExceeded as error:
+                yield picture, self._missed(number, picture, str(error))
+            except MemoryError:
+                yield picture, self._missed(number, picture, "it takes more memory than there is")
+            except (pypdfium2.PdfiumError, *BROKEN):
+                reason = "it is broken, or of a kind that is not read"
+                yield picture, self._missed(number, picture, reason)
+            else:
+                if data is not None:
+                    yield picture, self._source.pictures.block(data, number)
+
+    def _missed(self, number: int, picture: Placed | str, reason: str) -> list[str]:
+        """The lines in place of a picture that is not read."""
+        if isinstance(picture, str):
+            key = picture.encode()
+        else:
+            key = _stored(picture.handle) or repr(picture).encode()
+        return self._source.pictures.missed(hashlib.sha256(key).digest(), number, reason)
+
+    def broken(self, page: Any, pictures: Sequence[Placed], size: tuple[float, float]) -> bool:
+        """Whether a picture of a page that shows nothing cannot be unpacked.
+
+        Args:
+            page: of PDFium.
+            pictures: what stands on it.
+            size: its width and height, points.
+        """
+        least = _BROKEN_SHARE * size[0] * size[1]
+        for picture in pictures[:_MOST_A_PAGE]:
+            area = (picture.right - picture.left) * (picture.top - picture.base)
+            across, down = _size(picture)
+            if area < least or across * down > MOST_PIXELS:
                 continue
-            if data is not None:
-                yield picture, self._source.pictures.block(data, number)
+            item = ctypes.cast(picture.handle, raw.FPDF_PAGEOBJECT)
+            try:
+                bitmap = pypdfium2.PdfImage(item, page=page, pdf=self._document).get_bitmap()
+            except pypdfium2.PdfiumError:
+                return True
+            bitmap.close()
+            if _is_undecoded(picture.handle):
+                return True
+        return False
 
     def _data(self, page: Any, picture: Placed) -> bytes | None:
         """A picture as a file: a JPEG as it is stored, anything else as a PNG of its pixels.
@@ -110,9 +163,20 @@ class PagePictures:
         )
         if key in self._kept:
             return self._kept[key]
+        across, down = _size(picture)
+        if across * down > MOST_PIXELS:
+            raise LimitExceeded(
+                f"it has {across:,} x {down:,} pixels; at most {MOST_PIXELS:,} are read"
+            )
         image = pypdfium2.PdfImage(item, page=page, pdf=self._document)
-        bitmap = image.get_bitmap(render=True, scale_to_original=True)
-        found = _on_white(bitmap.to_pil())  # of its own memory, which goes with ``bitmap``
+        if across * down > _SHRUNK_FROM:
+            found = image.get_bitmap(render=False).to_pil().reduce(2)
+        else:
+            bitmap = image.get_bitmap(render=True, scale_to_original=True)
+            found = bitmap.to_pil()
+        found = _on_white(found)  # of its own memory, which goes with the bitmap
+        if _is_plain_ground(found) and _is_undecoded(picture.handle):
+            raise ValueError("its data cannot be unpacked")
         if min(found.size) < self._source.slow.side:
             return None
         file = io.BytesIO()
@@ -135,13 +199,33 @@ def _is_background(picture: Placed, lines: Sequence[TextLine], size: tuple[float
 
 
 def _readable(picture: Placed, side: int) -> bool:
-    width, height = picture.right - picture.left, picture.top - picture.base
-    if min(width, height) < _LEAST_POINTS or max(width, height) > _MOST_SHAPE * min(width, height):
+    if min(picture.right - picture.left, picture.top - picture.base) < _LEAST_POINTS:
         return False
+    across, down = _size(picture)
+    return min(across, down) >= side
+
+
+def _size(picture: Placed) -> tuple[int, int]:
+    """Pixels across and down."""
     across, down = ctypes.c_uint(0), ctypes.c_uint(0)
-    if not _pixels(picture.handle, ctypes.addressof(across), ctypes.addressof(down)):
+    _pixels(picture.handle, ctypes.addressof(across), ctypes.addressof(down))
+    return across.value, down.value
+
+
+def _is_plain_ground(image: Image.Image) -> bool:
+    """Whether a picture has one colour only."""
+    extremes = image.getextrema()
+    bands = [extremes] if isinstance(extremes[0], (int, float)) else extremes
+    return all(low == high for low, high in bands)
+
+
+def _is_undecoded(handle: int) -> bool:
+    """Whether Flate or LZW failed from the start: PDFium then hands out the packed bytes."""
+    count = _filters(handle)
+    names = {_filter_name(handle, at) for at in range(count)}
+    if not names or not names <= _SIMPLE:
         return False
-    return min(across.value, down.value) >= side and across.value * down.value < _MOST_PIXELS
+    return _decoded(handle, None, 0) in {0, _raw_size(handle, None, 0)}
 
 
 def _stored(handle: int) -> bytes:
@@ -156,8 +240,12 @@ def _stored(handle: int) -> bytes:
 def _only_filter(handle: int) -> str:
     if _filters(handle) != 1:
         return ""
+    return _filter_name(handle, 0)
+
+
+def _filter_name(handle: int, at: int) -> str:
     name = ctypes.create_string_buffer(64)
-    _filter(handle, 0, ctypes.addressof(name), 64)
+    _filter(handle, at, ctypes.addressof(name), 64)
     return name.value.decode("ascii", "replace")
 
 
