@@ -28,8 +28,8 @@ BUDGET: Final = 2000
 DOCUMENTS: Final = 8
 SEEDS: Final = 10
 """Matches from which scores spread."""
-SPREAD: Final = 4.0
-"""Weight of what the walk brings, chosen by ``benchmarks.vault_graph``, see ``docs/vaults.md``."""
+SPREAD: Final = 0.55
+"""Share of the best score that the note reached best gets, chosen by ``benchmarks.vault_graph``, see ``docs/vaults.md``."""
 _PASSAGES: Final = 5  # of one document at most
 
 
@@ -147,7 +147,7 @@ def search(
         links: whether scores spread over links.
         k1, b: of BM25.
         restart, damping: of the walk.
-        spread: weight of what it brings.
+        spread: share of the best match's score that the note reached best gets.
     """
     terms = query_terms(query)
     tables = cache.tables()
@@ -159,9 +159,11 @@ def search(
         best = sorted(ranked.items(), key=lambda pair: (-pair[1], pair[0]))[:SEEDS]
         seeds = {number: score * score for number, score in best if score > 0}
         reached = graph_of[0].spread(seeds, restart=restart, damping=damping)
+        # In the unit of words: what is reached best gets this share of the best match's score.
+        most = max((brought.score for brought in reached.values()), default=0.0)
         for number, brought in reached.items():
             if number < graph_of[1] and tables.alive[number]:
-                more = spread * brought.score
+                more = spread * best[0][1] * brought.score / most
                 ranked[number] = ranked.get(number, 0.0) + more
                 steps[number] = (more, brought.by)
     order = sorted(ranked.items(), key=lambda pair: (-pair[1], pair[0]))[:documents]

@@ -1,9 +1,9 @@
 """The graph of links, and how a score spreads in it: a random walk with restart, damped on hubs.
 
 From a note the walk goes on along one of its links, in either direction, and at each step returns
-with the probability ``restart`` to where it began. What a neighbour gets is divided by its number
-of links to the power ``damping``, so that a note that all others link to does not rise with every
-question. The walk is computed by pushing what is still to be spread (Andersen, Chung and Lang,
+with the probability ``restart`` to where it began. What a neighbour with more links than the mean
+gets is multiplied by (mean / its links) to the power ``damping``, so that a note that all others
+link to does not rise with every question. The walk is computed by pushing what is still to be spread (Andersen, Chung and Lang,
 "Local Graph Partitioning using PageRank Vectors", 2006), whose work depends on the tolerance and
 not on the size of the vault. Standard library only.
 """
@@ -127,6 +127,13 @@ class Graph:
         while at < nodes:
             at += 1
             self._offsets[at] = len(self._targets)
+        self._usual = self._mean_degree()
+
+    def _mean_degree(self) -> float:
+        """The mean number of links of the nodes that have any."""
+        offsets = self._offsets
+        linked = sum(offsets[at] != offsets[at + 1] for at in range(len(offsets) - 1))
+        return len(self._targets) / linked if linked else 1.0
 
     @property
     def nodes(self) -> int:
@@ -158,7 +165,7 @@ class Graph:
         Args:
             seeds: scores of the matches, all positive.
             restart: probability of going back at each step, above 0 and up to 1.
-            damping: 0 leaves hubs as they are, 1 divides by their number of links.
+            damping: 0 leaves hubs as they are, 1 divides by how far they exceed the mean.
             tolerance: see ``TOLERANCE``.
 
         Returns:
@@ -200,10 +207,11 @@ class Graph:
         return found
 
     def _outward(self, node: int, damping: float) -> list[tuple[int, float]]:
-        """The links of a node with the share of the walk that each takes; the shares are 1 or less.
+        """The links of a node with the share of the walk that each takes, together 1 or less.
 
-        They are what is left of an even division after each target's hubs were damped: a note
-        that links to hubs only passes on little.
+        The division is even but for the kinds of links; then the share of a target that has more
+        links than the mean node is damped, and what it loses is lost: a note that links to hubs
+        only passes on little.
         """
         first, last = self._offsets[node], self._offsets[node + 1]
         if first == last:
@@ -216,7 +224,9 @@ class Graph:
             weight = _WEIGHTS[kinds[at]]
             plain += weight
             degree = offsets[target + 1] - offsets[target]
-            weights.append(weight / degree**damping if damping else weight)
+            if damping and degree > self._usual:
+                weight *= (self._usual / degree) ** damping
+            weights.append(weight)
         return [
             (at, weight / plain) for at, weight in zip(range(first, last), weights, strict=True)
         ]
@@ -252,6 +262,7 @@ class Graph:
         graph._targets = array("I", parts[1])
         graph._lines = array("i", parts[2])
         graph._kinds = bytearray(parts[3])
+        graph._usual = graph._mean_degree()
         return graph
 
 
