@@ -297,6 +297,14 @@ class Settings(BaseSettings):
         "Names of servers elsewhere that may be sent what you keep; others are refused.",
         file_only=_CONSENT,
     )
+    writable_folders: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = _setting(
+        (),
+        "Folders into which a model may ask to write new files; each waits for emily approvals.",
+        file_only=_CONSENT,
+    )
+    approval_hours: int = _setting(
+        72, "Hours for which what a model asks for waits for your decision.", ge=1, le=8760
+    )
     claude_model: str = _setting(
         "", "Model of emily chat, such as claude-sonnet-5; empty: the runtime's own choice."
     )
@@ -431,7 +439,9 @@ class Settings(BaseSettings):
         le=1000,
     )
     editor: str = _setting(
-        "", "What emily vault open starts: a command, or obsidian; unset: VISUAL, EDITOR, code."
+        "",
+        "What emily vault open starts: a command, or obsidian; unset: VISUAL, EDITOR, code.",
+        file_only=_OF_MACHINE,
     )
     query_log: bool = _setting(
         True, "Keep your questions, with how each was answered, for emily doctor and emily eval."

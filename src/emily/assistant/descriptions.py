@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from emily.settings import Settings
 
-__all__ = ["INSTRUCTIONS", "document_description", "search_description"]
+__all__ = [
+    "INSTRUCTIONS",
+    "document_description",
+    "search_description",
+    "write_description",
+]
 
 INSTRUCTIONS = (
     "Emily keeps the owner's papers, mail, scans and notes. Look with search_knowledge before you "
@@ -28,6 +35,19 @@ _DOCUMENT = (
     'question best, with more text around them; mode "summary" gives what it is about. A document '
     "is never given whole: ask again with other words for what is still missing."
 )
+
+WRITE_DESCRIPTION = (
+    "Ask the owner to have a new text file written into one of the folders named for it: "
+    "{folders}. Nothing is written until the owner has decided in a terminal, which may take "
+    "hours; say so, and go on with something else. Call it again with the same arguments to learn "
+    "what became of it. Files that are there are never changed."
+)
+
+
+def write_description(settings: Settings) -> str:
+    """Of ``write_file``, which there is where the owner has named folders."""
+    names = ", ".join(Path(folder).name for folder in settings.writable_folders)
+    return WRITE_DESCRIPTION.replace("{folders}", names)
 
 
 def search_description(settings: Settings) -> str:

@@ -7,11 +7,13 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from emily.assistant.approvals import Approvals
 from emily.assistant.conversations import Client, Conversation, Conversations
 from emily.assistant.ledger import Egress
 from emily.assistant.private import PrivatePlaces
 from emily.assistant.servers import ServerLedger
 from emily.assistant.tools import Search, Tools
+from emily.assistant.writing import WRITE_FILE, FileWriter
 from emily.retrieval.presets import preset_of
 from emily.settings import Settings
 from emily.store import Database
@@ -34,6 +36,7 @@ class Assistant:
         conversations: with models; each may open what it was shown.
         egress: the ledger of what left.
         private: what never leaves.
+        approvals: what models want to have done outside, and what the owner decided.
     """
 
     def __init__(
@@ -54,6 +57,10 @@ class Assistant:
         self.conversations = Conversations(database)
         self.egress = Egress(database)
         self.private = PrivatePlaces(database)
+        self._writer = FileWriter(database, settings)
+        self.approvals = Approvals(
+            database, {WRITE_FILE: self._writer.write}, settings.approval_hours
+        )
 
     def client(self, name: str, declared: str | None = None) -> Client:
         """A client by the name that the owner gave it; local if the settings say so."""
@@ -74,6 +81,8 @@ class Assistant:
             self._asked,
             client,
             conversation,
+            approvals=self.approvals,
+            writer=self._writer,
             by_path=preset_of(self._settings).by_path,
         )
 

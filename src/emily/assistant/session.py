@@ -20,8 +20,10 @@ from emily.assistant.descriptions import (
     INSTRUCTIONS,
     document_description,
     search_description,
+    write_description,
 )
 from emily.assistant.tools import MODES, Tools
+from emily.assistant.writing import WRITE_FILE
 from emily.errors import InputError, ModelUnavailable
 from emily.settings import Settings, private_folder
 
@@ -213,7 +215,10 @@ def _options(
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
 
     home = private_folder(settings.home / "chat")
-    names = [f"mcp__{_SERVER}__{name}" for name in ("search_knowledge", "get_document")]
+    offered = ["search_knowledge", "get_document"]
+    if settings.writable_folders:
+        offered.append(WRITE_FILE)
+    names = [f"mcp__{_SERVER}__{name}" for name in offered]
 
     async def gate(call: Any, _use: str | None, _context: Any) -> Any:
         """Nothing but our own tools, whatever the runtime would allow."""
@@ -286,6 +291,16 @@ _DOCUMENT = {
     "required": ["document", "mode"],
 }
 
+_FILE = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "text": {"type": "string"},
+        "folder": {"type": "string"},
+    },
+    "required": ["name", "text"],
+}
+
 
 def _server(settings: Settings, tools: Tools) -> Any:
     """The tools, as a server inside of this process."""
@@ -307,18 +322,25 @@ def _server(settings: Settings, tools: Tools) -> Any:
         answer = await tools.get_document(given["document"], given["mode"], given.get("question"))
         return _content(answer.text, refused=answer.refused)
 
+    async def write_file(given: dict[str, Any]) -> dict[str, Any]:
+        folder = given.get("folder") or ""
+        answer = await tools.write_file(given["name"], given["text"], folder)
+        return _content(answer.text, refused=answer.refused)
+
     made = [
         SdkMcpTool(
             name=name,
             description=description,
             input_schema=schema,
             handler=handler,
-            annotations=ToolAnnotations(readOnlyHint=True),
+            annotations=ToolAnnotations(readOnlyHint=name != WRITE_FILE),
         )
         for name, description, schema, handler in (
             ("search_knowledge", search_description(settings), _SEARCH, search_knowledge),
             ("get_document", document_description(settings), _DOCUMENT, get_document),
+            (WRITE_FILE, write_description(settings), _FILE, write_file),
         )
+        if name != WRITE_FILE or settings.writable_folders
     ]
     return create_sdk_mcp_server(_SERVER, tools=made)
 

@@ -11,10 +11,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
+from emily.assistant.approvals import Approvals
 from emily.assistant.conversations import Client, Conversation, Conversations
 from emily.assistant.ledger import Egress, Role
 from emily.assistant.private import PrivatePlaces
 from emily.assistant.sheets import Sheet, answer_sheet, said, summary_sheet
+from emily.assistant.writing import WRITE_FILE, FileWriter
 from emily.errors import EmilyError, InputError
 from emily.retrieval.filters import Filters, parse_filters
 from emily.retrieval.passages import MOST_CHARACTERS
@@ -78,6 +80,8 @@ class Tools:
         client: Client,
         conversation: Conversation,
         *,
+        approvals: Approvals,
+        writer: FileWriter,
         role: Role = "assistant",
         by_path: bool = False,
     ) -> None:
@@ -89,6 +93,8 @@ class Tools:
             ask: puts a question to one document, by its id.
             client: who asks.
             conversation: whose set of documents counts.
+            approvals: where what has an effect outside waits.
+            writer: of new files.
             role: what the ledger calls it.
             by_path: cite by path and line, as in a vault.
         """
@@ -97,6 +103,8 @@ class Tools:
         self._ask = ask
         self.client = client
         self.conversation = conversation
+        self._approvals = approvals
+        self._writer = writer
         self._role: Role = role
         self._by_path = by_path
         self._conversations = Conversations(database)
@@ -141,6 +149,35 @@ class Tools:
             question: what is asked of it, in the mode ``answer``.
         """
         return await self._guarded("get_document", self._opened(document, mode, question))
+
+    async def write_file(self, name: str, text: str, folder: str = "") -> ToolText:
+        """Ask the owner to have a new file written; calling again tells what became of it.
+
+        Args:
+            name: of the file.
+            text: that it is to hold.
+            folder: one of those that the owner named.
+        """
+        return await self._guarded(WRITE_FILE, self._wished(name, text, folder))
+
+    async def _wished(self, name: str, text: str, folder: str) -> Sheet:
+        wish = await self._writer.wish(folder, name, text)
+        approval = await self._approvals.find(self.conversation, WRITE_FILE, wish)
+        if approval is None:
+            await self._writer.check(wish)
+            approval = await self._approvals.ask(self.conversation, WRITE_FILE, wish)
+        what = f"Approval {approval.id}, writing {wish['path']} ({len(text):,} characters):"
+        told = {
+            "waiting": "it waits for the owner's decision, and nothing is written yet. The owner "
+            "decides in a terminal with emily approvals; call this again with the same arguments "
+            "to learn what became of it.",
+            "approved": "the owner has approved it; it is being written.",
+            "done": f"the owner has approved it. {approval.outcome}",
+            "failed": f"the owner has approved it, but: {approval.outcome}",
+            "denied": "the owner has denied it. Do not ask for it again.",
+            "expired": "nobody decided in time, so it is not written.",
+        }
+        return Sheet("\n".join(said([f"{what} {told[approval.state]}"])))
 
     async def _searched(
         self,

@@ -12,6 +12,7 @@ import typer
 from emily.cli import (
     adding,
     analysing,
+    approving,
     chatting,
     configuring,
     copying,
@@ -77,6 +78,7 @@ app.command("pins")(noticing.pins)
 app.command("queries")(noticing.queries)
 app.command("chat")(chatting.chat)
 app.add_typer(gateways.mcp, name="mcp")
+app.command("approvals")(approving.approvals)
 app.command("egress")(privacy.egress)
 app.command("private")(privacy.private)
 app.command("status")(health.status)

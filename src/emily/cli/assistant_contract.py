@@ -10,9 +10,11 @@ from emily.cli.contract import Output
 
 if TYPE_CHECKING:
     from emily.assistant import Conversation, EgressEntry, EgressTotal, PrivatePlace
+    from emily.assistant.approvals import Approval
     from emily.assistant.ledger import SentDocument
 
 __all__ = [
+    "ApprovalsOutput",
     "ChatOutput",
     "ConversationsOutput",
     "EgressOutput",
@@ -20,6 +22,7 @@ __all__ = [
     "McpOutput",
     "McpTokenOutput",
     "PrivateOutput",
+    "approvals_output",
     "conversations_output",
     "egress_output",
     "private_output",
@@ -97,6 +100,33 @@ class PrivateOutput(Output):
     places: Annotated[list[PrivatePlacePart], "All that is marked now, by path."]
     documents: Annotated[list[int], "Ids of all documents that are private by them."]
     still_by: Annotated[list[str], "Places that keep private what was unmarked."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalPart:
+    """What a model wants to have done, and what became of it."""
+
+    id: Annotated[int, "Its number."]
+    state: Annotated[
+        str, "`waiting`, `approved` (and not done yet), `done`, `failed`, `denied`, `expired`."
+    ]
+    client: Annotated[str, "Who asked."]
+    conversation: Annotated[str, "In which conversation."]
+    action: Annotated[str, "What is to be done: `write_file`."]
+    arguments: Annotated[dict[str, Any], "With what, exactly."]
+    digest: Annotated[str, "SHA-256 of action and arguments, hex."]
+    asked_at: Annotated[str, "When it was asked for, ISO 8601."]
+    expires_at: Annotated[str, "When it can no longer be decided, ISO 8601."]
+    decided_at: Annotated[str | None, "When it was decided, ISO 8601."]
+    decided_by: Annotated[str | None, "Who decided, and where."]
+    outcome: Annotated[str | None, "What came of it."]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalsOutput(Output):
+    """`emily approvals`."""
+
+    approvals: Annotated[list[ApprovalPart], "The latest first."]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,6 +225,29 @@ def egress_output(
             for item in totals
         ],
         cleared=cleared,
+    )
+
+
+def approvals_output(approvals: Sequence[Approval]) -> ApprovalsOutput:
+    """What waits for a decision, or was decided."""
+    return ApprovalsOutput(
+        approvals=[
+            ApprovalPart(
+                id=item.id,
+                state=item.state,
+                client=item.client,
+                conversation=str(item.conversation_id),
+                action=item.action,
+                arguments=item.arguments,
+                digest=item.digest,
+                asked_at=item.asked_at.isoformat(),
+                expires_at=item.expires_at.isoformat(),
+                decided_at=None if item.decided_at is None else item.decided_at.isoformat(),
+                decided_by=item.decided_by,
+                outcome=item.outcome,
+            )
+            for item in approvals
+        ]
     )
 
 

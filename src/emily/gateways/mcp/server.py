@@ -18,6 +18,7 @@ from emily.assistant.descriptions import (
     INSTRUCTIONS,
     document_description,
     search_description,
+    write_description,
 )
 from emily.assistant.sheets import said
 from emily.errors import EmilyError
@@ -33,6 +34,10 @@ __all__ = ["make_server"]
 _TELL_SECONDS = 1.0
 _READING = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+
+_ASKING = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
 
 _log = logging.getLogger("emily.mcp")
@@ -70,6 +75,10 @@ Mode = Annotated[
     Field(description="answer: passages for your question; summary: what it is about."),
 ]
 Question = Annotated[str, Field(description="What you want to know from it; for mode answer.")]
+
+FileName = Annotated[str, Field(description="Name of the file, such as notes.md; no folder in it.")]
+FileText = Annotated[str, Field(description="The whole text of the file.")]
+FileFolder = Annotated[str, Field(description="Which of the folders, where there are several.")]
 
 
 def make_server(waking: Waking, callers: Callers, settings: Settings) -> MCPServer:
@@ -141,6 +150,20 @@ def make_server(waking: Waking, callers: Callers, settings: Settings) -> MCPServ
         annotations=_READING,
         structured_output=False,
     )
+
+    async def write_file(
+        context: Context, name: FileName, text: FileText, folder: FileFolder = ""
+    ) -> CallToolResult:
+        return await called(context, lambda tools: tools.write_file(name, text, folder))
+
+    if settings.writable_folders:
+        server.add_tool(
+            write_file,
+            title="Ask to write a new file",
+            description=write_description(settings),
+            annotations=_ASKING,
+            structured_output=False,
+        )
     return server
 
 

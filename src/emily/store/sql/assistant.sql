@@ -155,3 +155,40 @@ SELECT d.id, d.name, d.description, char_length(d.text) AS characters,
        a.summary, a.text_sha256 IS NOT DISTINCT FROM d.text_sha256 AS current
 FROM document d LEFT JOIN analysis a ON a.document_id = d.id
 WHERE d.id = %(document)s::bigint AND d.note_of IS NULL AND d.trashed_at IS NULL;
+
+-- Ask for an approval, or find the one that was asked for; a wish is kept once.
+-- name: ask_approval
+INSERT INTO approval (key, conversation_id, client, action, arguments, digest, expires_at)
+VALUES (%(key)s::text, %(conversation)s::uuid, %(client)s::text, %(action)s::text,
+        %(arguments)s::jsonb, %(digest)s::text,
+        clock_timestamp() + %(hours)s::integer * interval '1 hour')
+ON CONFLICT (key) DO UPDATE SET key = excluded.key
+RETURNING id, conversation_id, client, action, arguments, digest, state, asked_at, expires_at,
+          decided_at, decided_by, outcome;
+
+-- name: expire_approvals
+UPDATE approval SET state = 'expired', outcome = 'nobody decided in time'
+WHERE state = 'waiting' AND expires_at <= clock_timestamp();
+
+-- name: list_approvals
+SELECT id, conversation_id, client, action, arguments, digest, state, asked_at, expires_at,
+       decided_at, decided_by, outcome
+FROM approval
+WHERE %(all)s::boolean OR state IN ('waiting', 'approved')
+ORDER BY id DESC LIMIT %(limit)s::integer;
+
+-- name: find_approval
+SELECT id, conversation_id, client, action, arguments, digest, state, asked_at, expires_at,
+       decided_at, decided_by, outcome
+FROM approval WHERE id = %(id)s::bigint OR key = %(key)s::text;
+
+-- A decision is taken once, in time, and on what was shown.
+-- name: decide_approval
+UPDATE approval
+SET state = %(state)s::text, decided_at = clock_timestamp(), decided_by = %(by)s::text
+WHERE id = %(id)s::bigint AND state = 'waiting' AND digest = %(digest)s::text
+  AND expires_at > clock_timestamp();
+
+-- name: close_approval
+UPDATE approval SET state = %(state)s::text, outcome = %(outcome)s::text
+WHERE id = %(id)s::bigint AND state = 'approved';
