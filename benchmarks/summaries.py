@@ -39,17 +39,18 @@ async def _measure(characters: int) -> None:
         service = AnalysisService(archive.settings, archive.database, embedder, detector, None)
         await service.categories.add("Garden")
         (waiting,) = await service.waiting()
-        seconds = []
+        seconds, cpu = [], []
         for _ in range(_TIMES):
-            started = time.perf_counter()
+            started, before = time.perf_counter(), time.process_time()
             made = await service.analyse(waiting.document)
             seconds.append(time.perf_counter() - started)
+            cpu.append(time.process_time() - before)
     words = len((made.summary or "").split())
-    print("| characters | indexing | analysis, first | analysis, median | share | summary |")
+    print("| characters | indexing | analysis | its CPU time | share of indexing | summary |")
     print("|---|---|---|---|---|---|")
     print(
-        f"| {len(text):,} | {indexing:.2f} s | {seconds[0]:.2f} s | "
-        f"{statistics.median(seconds):.2f} s | {statistics.median(seconds) / indexing:.2f} | "
+        f"| {len(text):,} | {indexing:.2f} s | {statistics.median(seconds):.2f} s | "
+        f"{statistics.median(cpu):.2f} s | {statistics.median(seconds) / indexing:.2f} | "
         f"{words} words, {len(made.spans)} sentences |"
     )
 
