@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,14 +73,40 @@ class Finished:
     detail: str | None
 
 
-class _LaterManager(JobManager):
+class _Manager(JobManager):
+    """Knows under which numbers its workers are registered, also of one that is cut off early."""
+
+    def __init__(self, connector: procrastinate.BaseConnector) -> None:
+        super().__init__(connector)
+        self._numbers: list[int] = []
+
+    async def register_worker(self) -> int:
+        registering = asyncio.ensure_future(self._register())
+        # Who was cut off does not ask what became of it.
+        registering.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return await asyncio.shield(registering)
+
+    async def _register(self) -> int:
+        number = await super().register_worker()
+        self._numbers.append(number)
+        return number
+
+    async def forget_workers(self) -> None:
+        """Take them out of the database, where they have not done so themselves."""
+        for number in self._numbers:
+            await self.unregister_worker(number)
+
+
+class _LaterManager(_Manager):
     """Gives out no job while a file is ready to be indexed."""
 
     def __init__(self, connector: procrastinate.BaseConnector, database: Database) -> None:
         super().__init__(connector)
         self._database = database
 
-    async def fetch_job(self, queues: Any, worker_id: int) -> procrastinate_jobs.Job | None:
+    async def fetch_job(
+        self, queues: Iterable[str] | None, worker_id: int
+    ) -> procrastinate_jobs.Job | None:
         ready = await self._database.fetch_one("phase_is_ready", {"phase": INDEXING})
         if ready is not None and ready["ready"]:
             return None
@@ -162,9 +188,11 @@ class Worker:
         """One life of the lanes; whether it ended as it should, and not by a lost connection."""
         await self.sweep_lost()  # through the archive's pool, which starts a server that is down
         async with self._connector() as connector:
-            lanes = [self._lane(connector, INDEXING)]
+            managers = [_Manager(connector)]
+            lanes = [self._lane(managers[0], INDEXING)]
             if self._phases:
-                lanes.append(self._lane(connector, *self._phases))
+                managers.append(_LaterManager(connector, self._database))
+                lanes.append(self._lane(managers[1], *self._phases))
             ended: set[asyncio.Task[Any]] = {asyncio.create_task(stop.wait(), name="stop")}
             if until_empty:
                 ended.add(asyncio.create_task(self._emptied(connector), name="emptied"))
@@ -176,6 +204,9 @@ class Worker:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+                with contextlib.suppress(job_errors.ConnectorException, psycopg_pool.PoolTimeout):
+                    for manager in managers:
+                        await manager.forget_workers()
             for task in done:
                 if not task.cancelled() and (error := task.exception()) is not None:
                     raise error
@@ -203,11 +234,10 @@ class Worker:
         finally:
             await connector.close_async()
 
-    def _lane(self, connector: procrastinate.PsycopgConnector, *phases: str) -> asyncio.Task[None]:
-        app = self._app(connector)
+    def _lane(self, manager: _Manager, *phases: str) -> asyncio.Task[None]:
+        app = self._app(manager.connector)
+        app.job_manager = manager
         first = phases == (INDEXING,)
-        if not first:
-            app.job_manager = _LaterManager(connector, self._database)
         return asyncio.create_task(
             app.run_worker_async(
                 queues=list(phases),
@@ -223,7 +253,7 @@ class Worker:
             name=f"lane {phases[0]}",
         )
 
-    def _app(self, connector: procrastinate.PsycopgConnector) -> procrastinate.App:
+    def _app(self, connector: procrastinate.BaseConnector) -> procrastinate.App:
         app = procrastinate.App(connector=connector)
         app.task(name=TASK)(self.perform)
         return app
