@@ -332,6 +332,13 @@ class Settings(BaseSettings):
         "What a model is told of the tool get_document; empty: the built-in text.",
         file_only=_BEFORE_OPENING,
     )
+    mcp_port: int = _setting(
+        0,
+        "Port of 127.0.0.1 on which emily serve speaks MCP too, such as 8747; 0: it does not.",
+        file_only=_OF_MACHINE,
+        ge=0,
+        le=65_535,
+    )
     mcp_seconds: int = _setting(
         40,
         "Longest time a tool may take before a client gives up on it, seconds.",

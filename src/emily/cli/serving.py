@@ -123,11 +123,15 @@ class _Server:
                 self._brain = None
 
     async def _look_after(self, brain: Brain, ended: asyncio.Event) -> None:
-        """The worker and the watcher."""
-        if self._with_worker:
-            await asyncio.gather(brain.work.run(ended), brain.work.watch(ended))
+        """The worker, the watcher, and the server for MCP clients where a port is set."""
+        if brain.settings.mcp_port:
+            from emily.gateways.mcp.http import serve_beside
+
+            clients = [serve_beside(brain, brain.settings, ended)]
         else:
-            await brain.work.watch(ended)
+            clients = []
+        workers = [brain.work.run(ended)] if self._with_worker else []
+        await asyncio.gather(*workers, brain.work.watch(ended), *clients)
 
     @contextlib.asynccontextmanager
     async def _use(self) -> AsyncIterator[Brain]:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -28,7 +29,7 @@ from tests.integration.brain.conftest import Shelf
 from emily.brain import Brain
 from emily.errors import StoreUnavailable
 from emily.gateways.mcp.callers import HttpCallers, StdioCallers
-from emily.gateways.mcp.http import McpOverHttp
+from emily.gateways.mcp.http import McpOverHttp, serve_beside
 from emily.gateways.mcp.patient import PatientEmbedder
 from emily.gateways.mcp.server import make_server
 from emily.gateways.mcp.waking import Waking, awake
@@ -286,6 +287,33 @@ async def test_twenty_clients_at_once(archive: Brain) -> None:
     entries = await archive.assistant.egress.entries(client="crowd", limit=100)
     assert len(entries) == 40
     assert len({entry.conversation_id for entry in entries}) == 20
+
+
+async def test_beside_other_work_until_that_ends(
+    archive: Brain, caplog: pytest.LogCaptureFixture
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+        settings = archive.settings.model_copy(update={"mcp_port": port})
+        await serve_beside(archive, settings, asyncio.Event())  # the port is taken
+        assert f"nothing can listen on 127.0.0.1:{port}" in caplog.text
+    ended = asyncio.Event()
+    serving = asyncio.create_task(serve_beside(archive, settings, ended))
+    token = Tokens(settings.home).of("beside")
+    url = f"http://127.0.0.1:{port}/mcp"
+    async with httpx.AsyncClient() as http:
+        for _ in range(200):
+            try:
+                assert (await http.get(url)).status_code == 401
+                break
+            except httpx.ConnectError:
+                await asyncio.sleep(0.02)
+    async with connected(url, token) as client:
+        assert "900 euros" in text(await client.call_tool("search_knowledge", ASKED))
+    ended.set()
+    await asyncio.wait_for(serving, 20)
+    off = archive.settings.model_copy(update={"mcp_port": 0})
+    await serve_beside(archive, off, asyncio.Event())
 
 
 @asynccontextmanager
