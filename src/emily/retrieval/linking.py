@@ -22,8 +22,11 @@ __all__ = ["linked_stage"]
 
 _SEEDS = 10
 """Documents from which scores spread."""
-_LEAST = 0.02
-"""Share of the best match that a note must get by its links to be looked at."""
+_SPREAD = 4.0
+"""Weight of what the walk brings, as in ``emily.vault.engine``."""
+_MOST = 0.45
+_LEAST = 0.05
+"""What a note must get by its links to be looked at, where the best match has 1."""
 _CHUNKS = 8  # looked at of each such note, to find its passage
 
 
@@ -43,13 +46,12 @@ def linked_stage(score: Stage) -> Stage:
             reached = graph.spread(
                 dict(list(values.items())[:_SEEDS]), inquiry.restart, inquiry.damping
             )
-            best = max(values.values(), default=0.0)
             allowed = None if limits.documents is None else set(limits.documents)
             strong = sorted(
                 (
                     (document, item)
                     for document, item in reached.items()
-                    if item.score >= _LEAST * best
+                    if _lift(item) >= _LEAST
                     # A probability above the bar puts a document where it stands.
                     and (document not in values or inquiry.signals is not None)
                     and (allowed is None or document in allowed)
@@ -73,11 +75,11 @@ def linked_stage(score: Stage) -> Stage:
                 looked |= {item.facts.document: item for item in await score(inquiry, passages)}
             added = [
                 (
-                    item.score + values.get(document, 0.0),
+                    max(_lift(item), values.get(document, 0.0)),
                     replace(
                         looked[document],
                         linked=_linked(graph, item)
-                        if item.score > values.get(document, 0.0)
+                        if _lift(item) > values.get(document, 0.0)
                         else None,
                     ),
                 )
@@ -94,18 +96,19 @@ def linked_stage(score: Stage) -> Stage:
     return run
 
 
-def _values(inquiry: Inquiry, ranked: Sequence[Candidate]) -> dict[int, float]:
-    """What each document that was found is worth, best first; those that are not shown are not.
+def _lift(reached: Reached) -> float:
+    """What links bring a document: at best the second place."""
+    return min(_SPREAD * reached.score, _MOST)
 
-    Its probability; its place in the fusion, where there is none.
-    """
+
+def _values(inquiry: Inquiry, ranked: Sequence[Candidate]) -> dict[int, float]:
+    """What each document that is shown is worth, best first: one over its place."""
     asked = inquiry.limits.threshold
     bar = inquiry.preset.threshold if asked is None else asked
     values: dict[int, float] = {}
-    for place, item in enumerate(ranked, start=1):
-        value = 1.0 / place if item.probability is None else item.probability
-        if item.probability is None or value >= bar:
-            values.setdefault(item.facts.document, value)
+    for item in ranked:
+        if item.probability is None or item.probability >= bar:
+            values.setdefault(item.facts.document, 1.0 / (len(values) + 1))
     return values
 
 

@@ -407,7 +407,12 @@ async def threshold_stage(inquiry: Inquiry, ranked: Sequence[Candidate]) -> list
 async def select_best(inquiry: Inquiry, passed: Sequence[Candidate]) -> list[Candidate]:
     """The first so many, whichever documents they are of."""
     with inquiry.trace.stage("selection") as record:
-        chosen = best(passed, inquiry.limits.results)
+        wanted = inquiry.limits.results
+        if inquiry.limits.asked is None:
+            # What comes up for its links takes no other passage's place.
+            near = passed[: wanted + inquiry.places]
+            wanted += sum(item.linked is not None for item in near)
+        chosen = best(passed, wanted)
         record["chosen"] = [item.chunk for item in chosen]
     return chosen
 
