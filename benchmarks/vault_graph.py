@@ -5,8 +5,9 @@
 A vault is written from the sentences of ``benchmarks.generated``. Each *linked* question has
 three telling words. They stand together in one note only, which links to the answer; the answer
 holds none of them, and a dozen other notes hold one or two. Each *direct* question asks for a
-note that holds all of the words, or two of them: there the walk must do no harm. Hubs are notes that all others link to.
-Restart, damping and weight were chosen on one vault (``--sweep``) and are measured on another.
+note that holds all of the words, or two of them: there the walk must do no harm. Hubs are notes
+that all others link to. Restart, damping and weight were chosen on one vault (``--sweep``) and are
+measured on another.
 """
 
 from __future__ import annotations

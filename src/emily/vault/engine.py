@@ -29,7 +29,8 @@ DOCUMENTS: Final = 8
 SEEDS: Final = 10
 """Matches from which scores spread."""
 SPREAD: Final = 0.55
-"""Share of the best score that the note reached best gets, chosen by ``benchmarks.vault_graph``, see ``docs/vaults.md``."""
+"""Share of the best score that the note reached best gets; chosen by ``benchmarks.vault_graph``,
+see ``docs/vaults.md``."""
 _PASSAGES: Final = 5  # of one document at most
 
 

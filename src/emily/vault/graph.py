@@ -3,9 +3,9 @@
 From a note the walk goes on along one of its links, in either direction, and at each step returns
 with the probability ``restart`` to where it began. What a neighbour with more links than the mean
 gets is multiplied by (mean / its links) to the power ``damping``, so that a note that all others
-link to does not rise with every question. The walk is computed by pushing what is still to be spread (Andersen, Chung and Lang,
-"Local Graph Partitioning using PageRank Vectors", 2006), whose work depends on the tolerance and
-not on the size of the vault. Standard library only.
+link to does not rise with every question. The walk is computed by pushing what is still to be
+spread (Andersen, Chung and Lang, "Local Graph Partitioning using PageRank Vectors", 2006), whose
+work depends on the tolerance and not on the size of the vault. Standard library only.
 """
 
 from __future__ import annotations
