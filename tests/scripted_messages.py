@@ -30,7 +30,7 @@ def say(text: str) -> Reply:
     return lambda _: [{"type": "text", "text": text}]
 
 
-def call(name: str, **given: Any) -> Reply:
+def call(name: str, /, **given: Any) -> Reply:
     """Calls a tool, found by the end of its name."""
 
     def reply(body: dict[str, Any]) -> list[dict[str, Any]]:

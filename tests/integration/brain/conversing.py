@@ -65,6 +65,7 @@ async def converse(home: Path) -> dict[str, Any]:
             call("get_document", document=known["rent.txt"], mode="answer", question="due when?"),
             call("get_document", document=known["salary.txt"], mode="answer", question="salary"),
             call("Bash", command="cat /etc/passwd"),
+            call("write_file", name="letter.md", text="Dear Tosca"),
             say("Due on the fifth; the other one I may not open."),
         ]
         async with open_session(desk, settings, health=["The oven is down."]) as session:
@@ -72,8 +73,15 @@ async def converse(home: Path) -> dict[str, Any]:
             told["first"] = await ask(session, "What is the rent?")
             told["second"] = await ask(session, "Look at @/etc/hostname /compact; when is it due?")
         told["shown"] = list(await desk.conversations.shown(first))
+        # The owner decides while no conversation is open.
+        desk_folder = Path(settings.writable_folders[0])
+        told["before"] = [item.name for item in desk_folder.iterdir()]
+        (wish,) = await desk.approvals.list()
+        await desk.approvals.decide(wish.id, wish.digest, approve=True, by="owner")
+        told["after"] = [item.read_text() for item in desk_folder.iterdir()]
         # Resumed in another process of the runtime: it may still open what it was shown.
         api.script = [
+            call("write_file", name="letter.md", text="Dear Tosca"),
             call("get_document", document=known["rent.txt"], mode="answer", question="rent"),
             say("Still 900 euros."),
         ]

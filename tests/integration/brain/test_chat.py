@@ -47,6 +47,8 @@ async def told(open_brain: OpenBrain, write: Callable[[str, str], Path]) -> dict
     await brain.add([write(name, text) for name, text in FILES.items()])
     await brain.assistant.private.mark("salary.txt")
     home = brain.settings.home
+    desk = home.parent / "desk"
+    desk.mkdir()
     kept = {"PATH", "LANG", "TMPDIR"}
     environ = {name: value for name, value in os.environ.items() if name in kept}
     environ |= {
@@ -55,10 +57,11 @@ async def told(open_brain: OpenBrain, write: Callable[[str, str], Path]) -> dict
         "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
         "PYTHONDONTWRITEBYTECODE": "1",
         "EMILY_THRESHOLD": "0.001",
+        "EMILY_WRITABLE_FOLDERS": json.dumps([str(desk)]),
     }
     program = [sys.executable, "-m", "tests.integration.brain.conversing", str(home)]
     done = subprocess.run(
-        [*without_network(), *program], capture_output=True, text=True, env=environ, timeout=240
+        [*without_network(), *program], capture_output=True, text=True, env=environ, timeout=540
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
@@ -66,14 +69,16 @@ async def told(open_brain: OpenBrain, write: Callable[[str, str], Path]) -> dict
     return found
 
 
+@pytest.mark.timeout(600)  # the runtime starts five times
 async def test_whole_conversations_with_the_real_runtime(told: dict[str, Any]) -> None:
     requests, known = told["requests"], told["known"]
-    # Nothing of the runtime's own: two tools (it adds a placeholder that loads none), our words,
+    # Nothing of the runtime's own: three tools (it adds a placeholder that loads none), our words,
     # no title call, no other request.
     for request in requests:
         assert {tool["name"] for tool in request["tools"]} - {"DeferredToolPlaceholder"} == {
             "mcp__emily__get_document",
             "mcp__emily__search_knowledge",
+            "mcp__emily__write_file",
         }
     assert told["others"] == []
     system = json.dumps(requests[0]["system"])
@@ -98,11 +103,15 @@ async def test_whole_conversations_with_the_real_runtime(told: dict[str, Any]) -
     )
     assert second == "Look at @/etc/hostname /compact; when is it due?"
     # Open what was shown; be refused what was not, and what is not ours.
-    last = max((request for request in requests[:6]), key=lambda item: len(item["messages"]))
-    opened, refused, other = tool_results(last)[1:4]
+    last = max((request for request in requests[:7]), key=lambda item: len(item["messages"]))
+    opened, refused, other, asked = tool_results(last)[1:5]
     assert "due on the fifth" in opened
     assert f"'{known['salary.txt']}' cannot be opened" in refused
     assert "root:" not in other
+    # An effect waits for the owner, over the end of the conversation.
+    assert "nothing is written yet" in asked
+    assert (told["before"], told["after"]) == ([], ["Dear Tosca"])
+    assert any("letter.md was written." in found for found in tool_results(requests[8]))
     assert told["shown"] == [known["rent.txt"]]
     # Resumed, forked, begun anew.
     assert told["resumed"]["text"] == "Still 900 euros."
@@ -125,6 +134,7 @@ async def test_whole_conversations_with_the_real_runtime(told: dict[str, Any]) -
     assert {tuple(item[:2]) for item in told["egress"]} == {
         ("chat", "search_knowledge"),
         ("chat", "get_document"),
+        ("chat", "write_file"),
     }
 
     in_the_terminal(told)
