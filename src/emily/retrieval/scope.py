@@ -31,6 +31,14 @@ async def filtered(database: Database, limits: Limits, trace: Trace, notices: li
             else ("documents have no known date and are")
         )
         notices.append(f"{undated:,} {what} left out by --from and --to.")
+    if limits.filters.categories:
+        row = await database.fetch_one("unanalysed_documents")
+        missing = 0 if row is None else row["documents"]
+        if missing:
+            noun = "document is" if missing == 1 else "documents are"
+            notices.append(
+                f"{missing:,} {noun} not analysed yet and left out by --category: emily analyse"
+            )
     if not found and not limits.filters.as_json():
         notices.append("There is no document that may be looked in.")
     elif not found:

@@ -251,6 +251,10 @@ async def test_a_search_in_a_category(brain: Brain, write: Write, rows: Rows) ->
     assert {item.id for item in await brain.list() if item.categories == ("Garden",)} == {garden}
     answer = await brain.search("pump repaired", filters=parse_filters(categories=["garden"]))
     assert [item.document.id for item in answer.results] == [garden]
+    assert not any("not analysed yet" in notice for notice in answer.notices)
+    await added(brain, write("new.txt", "The pump of the well was repaired in May."))
+    answer = await brain.search("pump repaired", filters=parse_filters(categories=["garden"]))
+    assert any("1 document is not analysed yet" in notice for notice in answer.notices)
     nothing = await brain.search("pump repaired", filters=parse_filters(categories=["Empty"]))
     assert nothing.results == ()
     assert any("--category Empty" in notice for notice in nothing.notices)

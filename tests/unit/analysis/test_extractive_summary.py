@@ -122,3 +122,17 @@ def test_sentences_without_a_vector_do_no_harm() -> None:
     found = extract(blind, text, language="en", size=SIZE, group_words=200, words=400)
     check(text, found)
     assert thirds(text, found) == {0, 1, 2}
+
+
+def test_the_documents_of_the_example_archive() -> None:
+    """Real papers in both languages: the language is kept, and every third is there."""
+    from examples.archive import source
+
+    long = [item for item in source.load_all() if len(item.body) > 2_500 and not item.mixed]
+    assert {item.lang for item in long} == {"it", "en"}
+    for item in long:
+        text = item.body.replace(source.PAGE_BREAK, "")
+        found = summarised(text, item.lang, words=400)
+        check(text, found)
+        assert thirds(text, found) == {0, 1, 2}, item.file
+        assert DETECTOR.detect(found.text)[0] == item.lang, item.file

@@ -51,6 +51,13 @@ LEFT JOIN analysis a ON a.document_id = d.id AND a.text_sha256 = d.text_sha256
 LEFT JOIN analysis_failure f ON f.document_id = d.id
 WHERE d.note_of IS NULL AND d.trashed_at IS NULL;
 
+-- Documents that can be in no category, for they have no analysis of their present text.
+-- name: unanalysed_documents
+SELECT count(*) AS documents
+FROM document d
+LEFT JOIN analysis a ON a.document_id = d.id AND a.text_sha256 = d.text_sha256
+WHERE d.note_of IS NULL AND d.trashed_at IS NULL AND a.document_id IS NULL;
+
 -- Nothing is written where the text has changed meanwhile.
 -- name: write_analysis
 INSERT INTO analysis (document_id, text_sha256, method, model, language, summary, spans,
