@@ -61,12 +61,13 @@ def small_disk() -> Iterator[Path]:
 
 
 def start(home: Path, log: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-c", _WORKER, str(_ROOT), str(home), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=log.open("wb"),
-        env={**os.environ, "PYTHONPATH": str(_ROOT / "src"), "EMILY_OCR": "false"},
-    )
+    with log.open("wb") as told:
+        return subprocess.Popen(
+            [sys.executable, "-c", _WORKER, str(_ROOT), str(home), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=told,
+            env={**os.environ, "PYTHONPATH": str(_ROOT / "src"), "EMILY_OCR": "false"},
+        )
 
 
 def statuses(home: Path) -> dict[str, int]:
@@ -101,7 +102,7 @@ def test_a_full_disk_is_waited_for(small_disk: Path, tmp_path: Path) -> None:
         found = statuses(home)
         assert found.get("failed", 0) == 0, found
         assert found.get("waiting", 0) + found.get("running", 0) > 0, found
-        deadline = time.monotonic() + 240
+        deadline = time.monotonic() + 600
         while (found := statuses(home)) != {"done": _FILES + 1}:
             assert time.monotonic() < deadline, (found, log.read_text()[-3000:])
             assert worker.poll() is None, log.read_text()[-3000:]
