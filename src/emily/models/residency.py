@@ -46,6 +46,11 @@ class Resident(Generic[T]):
         self._timer: threading.Timer | None = None
 
     @property
+    def idle_seconds(self) -> float:
+        """After the last use it is released."""
+        return self._idle
+
+    @property
     def loaded(self) -> bool:
         """Whether the model is in memory."""
         return self._model is not None
