@@ -55,13 +55,15 @@ class Mending:
 
     async def due(self) -> Sequence[Due]:
         """The stale documents, while it is asked for; once there is none, that is over."""
-        if await self._database.fetch_one("reindexing_asked") is None:
+        asked = await self._database.fetch_one("reindexing_asked")
+        if asked is None:
             return []
         stale = await self._stale()
         if not stale:
             await self.stop()
         preparer, archive = await self._now()
-        state = f"{preparer.fingerprint} {archive.model}"
+        # Of each request anew: what was stopped or failed under an earlier one is tried again.
+        state = f"{preparer.fingerprint} {archive.model} {asked['asked_at'].isoformat()}"
         return [Due(document, state) for document in stale]
 
     async def perform(self, document: int) -> Done:

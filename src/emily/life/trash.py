@@ -20,7 +20,7 @@ from emily.store import Connection, Database, statement
 __all__ = ["Trash", "Trashed"]
 
 # What tells of a document beside itself: logged questions, pins, the ledger of models.
-_TRACES = ("forget_queries_about", "forget_pins_to", "blank_ledger_of")
+_TRACES = ("forget_precedents_about", "forget_queries_about", "forget_pins_to", "blank_ledger_of")
 
 
 @dataclass(frozen=True, slots=True)

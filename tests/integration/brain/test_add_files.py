@@ -101,8 +101,8 @@ async def test_a_changed_file_replaces_its_old_content_whole(
     assert rows("SELECT count(*) FROM word WHERE surface = 'xilofono'") == [(0,)]
     assert rows("SELECT count(*) FROM posting WHERE term = 'xilof'") == [(0,)]
     assert rows("SELECT count(*) FROM document") == [(1,)]
-    (kept,) = (brain.settings.home / "originals").glob("??/*")
-    assert kept.read_text() == path.read_text()
+    kept = {item.read_text() for item in (brain.settings.home / "originals").glob("??/*")}
+    assert kept == {path.read_text(), "La caldaia xilofono perde acqua."}  # a version is kept
 
 
 @pytest.mark.parametrize("changed", ["a.txt", "b.txt"])
@@ -115,8 +115,8 @@ async def test_a_copy_that_changes_its_look_alone_stays_one_document(
     assert await outcomes(brain, first.with_name(changed)) == ["replaced"]
     (info,) = await brain.list()
     assert info.paths == (str(first), str(second))
-    (kept,) = (brain.settings.home / "originals").glob("??/*")
-    assert kept.read_text() == LEASE + "\n\n"
+    kept = {item.read_text() for item in (brain.settings.home / "originals").glob("??/*")}
+    assert kept == {LEASE + "\n\n", LEASE}  # what it was is a version
 
 
 async def test_a_file_with_copies_is_read_again_where_its_index_is_old(

@@ -211,3 +211,11 @@ DELETE FROM reindexing;
 
 -- name: reindexing_asked
 SELECT asked_at FROM reindexing;
+
+-- Questions whose answer it was: what later searches are compared with.
+-- name: forget_precedents_about
+DELETE FROM precedent
+WHERE question IN (SELECT question FROM pin WHERE document_id = %(document_id)s::bigint)
+   OR question IN (SELECT text FROM query_log
+                   WHERE document_id = %(document_id)s::bigint
+                      OR %(document_id)s::bigint = ANY(slots));
