@@ -35,6 +35,7 @@ class Terminal:
             interactive=lambda: self.answers is not None,
             read_file=self.brain.inspect,
             open_registry=self.brain.open_registry,
+            put_back=self.brain.put_back,
         )
         return CliRunner().invoke(app, arguments, input=self.answers, obj=session)
 

@@ -15,6 +15,8 @@ from emily.errors import StoreError, UnknownDocument
 from emily.indexing.catalogue import DocumentDetail, DocumentInfo, PageInfo, Relative
 from emily.indexing.embedders import EmbedderInfo, ModelChange
 from emily.indexing.report import AddReport, FileOutcome, ReindexReport
+from emily.life.exporting import ExportReport
+from emily.life.importing import ImportReport
 from emily.life.notes import Note
 from emily.life.service import Replaced
 from emily.life.trash import Trashed
@@ -39,6 +41,7 @@ from emily.reading.pages import Attachment, Correspondent, Facts, Page, Reading
 from emily.retrieval.answer import Answer, DocumentRef, Passage, Result
 from emily.settings_file import WrittenSettings
 from emily.store.alerts import Alert
+from emily.store.backup import BackupReport, RestoreReport
 from emily.store.registry import SettingRegistry
 from emily.work.queue import WorkCounts
 
@@ -355,6 +358,7 @@ class FakeLife:
         self.brain = brain
         self.kept: list[Note] = []
         self.bin: list[Trashed] = []
+        self.problems: list[str] = []
 
     async def trash(self, document: str | int) -> tuple[DocumentInfo, int]:
         self.brain._ask("trash", document)
@@ -379,6 +383,21 @@ class FakeLife:
         self.brain._ask("empty", *documents)
         gone, self.bin = self.bin, []
         return gone
+
+    async def export(self, folder: Path, step: Callable[[str, int, int], None]) -> ExportReport:
+        self.brain._ask("export", folder)
+        step("lease.pdf", 0, 2)
+        return ExportReport(folder, 2, 1, 0, 1, ("torta.md",))
+
+    async def take_export(
+        self, folder: Path, step: Callable[[str, int, int], None]
+    ) -> ImportReport:
+        self.brain._ask("import", folder)
+        return ImportReport(1, 1, 1, 0, 0, list(self.problems))
+
+    async def back_up(self, file: Path, step: Callable[[str, int, int], None]) -> BackupReport:
+        self.brain._ask("backup", file)
+        return BackupReport(file, 2048, 2, 2, ("ab" * 32,))
 
     async def note(self, document: str | int, text: str) -> Note:
         self.brain._ask("note", document, text)
@@ -457,6 +476,10 @@ class FakeBrain:
     @asynccontextmanager
     async def open_registry(self, settings: Settings) -> AsyncIterator[SettingRegistry]:
         yield SettingRegistry(self.rows, settings)  # type: ignore[arg-type]
+
+    async def put_back(self, settings: Settings, file: Path, **options: Any) -> RestoreReport:
+        self._ask("restore", file, options["replace"])
+        return RestoreReport("2026-03-01T09:30:00+00:00", "0.1.0", 2, 2, (), ("widen",))
 
     async def diagnose(self, settings: Settings, error: StoreError) -> list[Check]:
         return [Check("database", False, str(error)), Check("disk", True, "enough")]
