@@ -153,6 +153,17 @@ def _memory(context: typer.Context, as_json: bool) -> None:
         console.print(f"Warning: {one_line(report.warning)}")
 
 
+def _analysed(found: Status) -> str | None:
+    """How many documents are, and what does the rest."""
+    done = found.analysis.get("analysed")
+    if done is None or done >= found.documents:
+        return None if done is None else str(done)
+    rest = (
+        "a worker does the rest" if found.workers else "emily analyse, or a worker, does the rest"
+    )
+    return f"{done} of {found.documents}; {rest}"
+
+
 def _print_status(found: Status) -> None:
     from emily.cli.printing import facts, output, size
 
@@ -172,7 +183,7 @@ def _print_status(found: Status) -> None:
             (phase, {key: found.work[phase][key] for key in _STATUSES if key in found.work[phase]})
             for phase in sorted(found.work, reverse=True)
         ),
-        ("analysed", found.analysis.get("analysed")),
+        ("analysed", _analysed(found)),
         ("workers", found.workers or None),
     ]
     console.print(facts(pairs))

@@ -66,6 +66,7 @@ def test_from_adding_to_searching_in_a_category(emily: Emily, write: Write) -> N
     assert "has no summary yet. emily analyse 1 makes it now; until then emily ask 1" in before
     assert emily.json("summary", "minutes.txt")["document"]["summary"] is None
     assert "is added" in emily("categories", "add", "Council", "--example", "the council").stdout
+    assert "0 of 1; emily analyse, or a worker, does the rest" in emily("status").stdout
     done = emily("analyse")
     assert "1 document was analysed by their own sentences." in done.stdout
     assert "analysed" in done.stderr, "progress goes to stderr"
