@@ -27,12 +27,14 @@ class Server:
     Attributes:
         url: its address.
         pieces: of the answer; an iterator may never end.
+        end: the line that the answer ends with; "" where it breaks off.
         status: of the response.
         wait: seconds before it answers.
         requests: path, headers and body of each request.
     """
 
-    def __init__(self, line: Callable[[str], str]) -> None:
+    def __init__(self, line: Callable[[str], str], end: str = "") -> None:
+        self.end = end
         self.pieces: Iterator[str] | list[str] = ["Total ", "12 euro"]
         self.status = 200
         self.wait = 0.0
@@ -52,6 +54,7 @@ class Server:
                     for piece in outer.pieces:
                         self.wfile.write(line(piece).encode() + b"\n")
                         outer.sent += 1
+                    self.wfile.write(outer.end.encode() + b"\n")
                 except (BrokenPipeError, ConnectionResetError):
                     pass  # the client had enough
 
@@ -81,6 +84,10 @@ class VisionContract:
         """A piece of an answer as a line of the response."""
         raise NotImplementedError
 
+    def ended(self, reason: str) -> str:
+        """The line that an answer ends with; ``reason`` is ``stop`` or ``length``."""
+        raise NotImplementedError
+
     def make(self, url: str, **values: Any) -> VisionModel:
         """The backend; ``values`` are ``seconds``, ``tokens``, ``allowed``, ``key``."""
         raise NotImplementedError
@@ -99,7 +106,7 @@ class VisionContract:
 
     @pytest.fixture
     def server(self) -> Iterator[Server]:
-        with Server(self.line).running() as server:
+        with Server(self.line, self.ended("stop")).running() as server:
             yield server
 
     async def test_it_reads_a_picture(self, server: Server) -> None:
@@ -142,6 +149,21 @@ class VisionContract:
         model = self.make(server.url, seconds=60, tokens=100)
         with pytest.raises(ModelError, match="repeats itself without end"):
             await model.read(PICTURE)
+
+    async def test_an_answer_that_is_cut_is_refused(self, server: Server) -> None:
+        model = self.make(server.url, seconds=10, tokens=1_234)
+        loop = [f"{n}. The quick brown fox jumps over the dog.\n" for n in range(90)]
+        for pieces in (["Row 1 of the table"], [], loop):
+            server.pieces, server.end = pieces, self.ended("length")
+            with pytest.raises(ModelError, match=r"cut at 1,234 tokens \(setting vision_tokens\)"):
+                await model.read(PICTURE)
+
+    async def test_an_answer_that_breaks_off_is_refused(self, server: Server) -> None:
+        model = self.make(server.url, seconds=10, tokens=100)
+        for pieces in (["Row 1 of the table"], [], ["one ", "two "]):
+            server.pieces, server.end = pieces, ""
+            with pytest.raises(ModelError, match="broke off"):
+                await model.read(PICTURE)
 
     @pytest.mark.parametrize("status", [404, 500, 302])
     async def test_a_refusal_is_told(self, server: Server, status: int) -> None:

@@ -95,11 +95,19 @@ class _Server(ABC):
                 raise ModelUnavailable(
                     f"the vision model {self.name} answered {response.status_code}: {detail}"
                 )
-            text = ""
-            async for piece in _pieces(response, self._piece):
+            text, end = "", None
+            async for piece, told in _pieces(response, self._piece):
                 text += piece
+                end = end or told
                 if repeats(text) or len(text) > _MOST_CHARACTERS:
                     raise ModelError(f"the vision model {self.name} repeats itself without end")
+        if end is None:
+            raise ModelError(f"the answer of the vision model {self.name} broke off")
+        if end == "length":
+            raise ModelError(
+                f"the answer of the vision model {self.name} was cut at {self._tokens:,} tokens "
+                "(setting vision_tokens)"
+            )
         return text.strip()
 
     @abstractmethod
@@ -109,7 +117,8 @@ class _Server(ABC):
     def _body(self, image: bytes) -> dict[str, Any]: ...
 
     @abstractmethod
-    def _piece(self, message: dict[str, Any]) -> str: ...
+    def _piece(self, message: dict[str, Any]) -> tuple[str, str | None]:
+        """The text in a message, and why the answer ends with it: ``length`` if it is cut."""
 
 
 class OllamaVision(_Server):
@@ -134,10 +143,11 @@ class OllamaVision(_Server):
             ],
         }
 
-    def _piece(self, message: dict[str, Any]) -> str:
+    def _piece(self, message: dict[str, Any]) -> tuple[str, str | None]:
         if "error" in message:
             raise ModelUnavailable(f"the vision model {self.name} answered: {message['error']}")
-        return str((message.get("message") or {}).get("content") or "")
+        text = str((message.get("message") or {}).get("content") or "")
+        return text, str(message.get("done_reason") or "stop") if message.get("done") else None
 
 
 class OpenAiVision(_Server):
@@ -168,20 +178,28 @@ class OpenAiVision(_Server):
             ],
         }
 
-    def _piece(self, message: dict[str, Any]) -> str:
+    def _piece(self, message: dict[str, Any]) -> tuple[str, str | None]:
         if "error" in message:
             raise ModelUnavailable(f"the vision model {self.name} answered: {message['error']}")
-        choices = message.get("choices") or [{}]
-        return str((choices[0].get("delta") or {}).get("content") or "")
+        choice = (message.get("choices") or [{}])[0]
+        text = str((choice.get("delta") or {}).get("content") or "")
+        end = choice.get("finish_reason")
+        return text, str(end) if end else None
 
 
 async def _pieces(
-    response: httpx.Response, piece: Callable[[dict[str, Any]], str]
-) -> AsyncIterator[str]:
-    """The text of an answer as it comes: a JSON object a line, or a server-sent event a line."""
+    response: httpx.Response, piece: Callable[[dict[str, Any]], tuple[str, str | None]]
+) -> AsyncIterator[tuple[str, str | None]]:
+    """The text of an answer as it comes, and why it ends where it does.
+
+    A JSON object a line, or a server-sent event a line.
+    """
     async for line in response.aiter_lines():
         data = line.removeprefix("data:").strip()
-        if not data or data == "[DONE]" or line.startswith((":", "event:", "id:", "retry:")):
+        if data == "[DONE]":
+            yield "", "stop"
+            return
+        if not data or line.startswith((":", "event:", "id:", "retry:")):
             continue
         try:
             message = json.loads(data)

@@ -22,7 +22,8 @@ OpenBrain = Callable[..., Awaitable[Brain]]
 @pytest.fixture
 def model() -> Iterator[Server]:
     """A vision model that says the same of every picture, and counts them."""
-    made = Server(lambda piece: json.dumps({"message": {"content": piece}}))
+    end = json.dumps({"message": {"content": ""}, "done": True, "done_reason": "stop"})
+    made = Server(lambda piece: json.dumps({"message": {"content": piece}}), end)
     made.pieces = ["A plan of the ", "cellar."]
     with made.running():
         yield made

@@ -25,6 +25,9 @@ class TestOllama(VisionContract):
             return "no JSON"
         return json.dumps({"message": {"content": piece}, "done": False})
 
+    def ended(self, reason: str) -> str:
+        return json.dumps({"message": {"content": ""}, "done": True, "done_reason": reason})
+
     def make(self, url: str, **values: Any) -> VisionModel:
         return OllamaVision(url, "qwen", **values)
 
@@ -45,6 +48,10 @@ class TestOpenAi(VisionContract):
         if self.broken:
             return "data: [1]"
         return "data: " + json.dumps({"choices": [{"delta": {"content": piece}}]}) + "\n"
+
+    def ended(self, reason: str) -> str:
+        choice = {"delta": {}, "finish_reason": reason}
+        return "data: " + json.dumps({"choices": [choice]}) + "\n\ndata: [DONE]\n"
 
     def make(self, url: str, **values: Any) -> VisionModel:
         return OpenAiVision(url + "/v1", "qwen", **values)
@@ -112,6 +119,7 @@ async def test_what_is_no_address_is_told_of(url: str) -> None:
         "A line of a table | 12 | 13\n" * 20,
         "Once. " + "The model says this sentence again and again, and again. " * 9,
         "." * 450,
+        "".join(f"sentence {n} about the weather of that day; " for n in range(12)) * 12,
     ],
 )
 def test_a_piece_said_over_and_over_is_noticed(text: str) -> None:
