@@ -245,7 +245,8 @@ class Brain:
             text = DocumentText.from_reading(reading).text
             languages = LanguageDetector(settings.languages, settings.home / "cache")
             language = languages.document_language(text, settings.language_confidence)
-            return replace(reading, facts=document_facts(reading.facts, text, language, path.name))
+            spoken = languages.dates_language(text, language)
+            return replace(reading, facts=document_facts(reading.facts, text, spoken, path.name))
         finally:
             await reader.close()
 

@@ -238,7 +238,9 @@ class Intake:
         # A document that the owner has named goes by that name, whatever its file is called.
         given = await self._archive.given_name(file)
         prepared = await self._preparer.prepared(text, given or file.name)
-        facts = document_facts(file.facts, text.text[:_DATED], prepared.language, file.name)
+        head = text.text[:_DATED]
+        spoken = await asyncio.to_thread(self._preparer.dates_language, head, prepared.language)
+        facts = document_facts(file.facts, head, spoken, file.name)
         file = replace(file, facts=facts)
         digest = await asyncio.to_thread(_text_sha256, text.text, opened.reading.attachments)
         try:

@@ -16,6 +16,13 @@ SAMPLE: Final = 1000
 SAMPLES: Final = 5
 """Places of a longer text that are sampled: a foreign cover letter must not decide."""
 
+_SLASHED = re.compile(r"\d/\d{1,2}/\d")  # the only dates that the language decides
+# fmt: off
+_DAY_FIRST = ("ca", "cs", "da", "de", "es", "fi", "fr", "hr", "hu", "it", "nl", "no", "pl", "pt",
+              "ro", "sk", "sl", "sv", "tr")
+# fmt: on
+_SURE = 0.9  # probability from which a text is in another language than English
+
 _LETTER = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 # Languages not written in Latin letters, of those that the identifier knows.
@@ -44,6 +51,7 @@ class LanguageDetector:
         self.languages = tuple(dict.fromkeys(languages))
         self._cache = cache
         self._identifier: Any = None
+        self._wide: LanguageDetector | None = None
         self._lock = Lock()
         self._latin_only = not _OTHER_SCRIPTS.intersection(self.languages)
 
@@ -93,6 +101,26 @@ class LanguageDetector:
         if code is None:
             return None
         return code if probability >= confidence else document_language
+
+    def dates_language(self, text: str, language: str | None) -> str | None:
+        """The language by whose rule a document's dates are read.
+
+        That of the document, but ``None``, by which the day comes first, where English is only
+        the nearest of the indexed languages and the text is in another of Europe's: a German
+        letter of an archive in Italian and English.
+
+        Args:
+            text: the document's.
+            language: among the indexed ones.
+        """
+        if language != "en" or _SLASHED.search(text) is None:
+            return language
+        with self._lock:
+            if self._wide is None:
+                spoken = tuple(dict.fromkeys([*self.languages, *_DAY_FIRST]))
+                self._wide = LanguageDetector(spoken, self._cache)
+        code, probability = self._wide.detect(text)
+        return language if code == "en" or probability < _SURE else None
 
     def _identify(self) -> Any:
         with self._lock:

@@ -201,6 +201,10 @@ class Preparer:
         """Longest text that is indexed."""
         return self._settings.document_characters
 
+    def dates_language(self, text: str, language: str | None) -> str | None:
+        """The language by whose rule a document's dates are read; see ``LanguageDetector``."""
+        return self._languages.dates_language(text, language)
+
     async def prepared(self, document: DocumentText, name: str) -> PreparedDocument:
         """``prepare`` in a thread, which ends soon after this is cancelled."""
         given_up = threading.Event()
