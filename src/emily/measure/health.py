@@ -17,6 +17,7 @@ from emily.indexing.originals import Originals
 from emily.measure.checks import Check, StandingChecks
 from emily.models.backed import BackedEmbedder
 from emily.models.protocols import ChatModel, Embedder, ModelIdentity, Reranker, VisionModel
+from emily.reading.ocr.engine import unlettered
 from emily.reading.ocr.golden import GOLDEN, as_png, golden_image, is_golden
 from emily.settings import Settings
 from emily.store import Database
@@ -297,7 +298,14 @@ async def _ocr(settings: Settings, reader: Reader) -> Check:
             "apple": "pip install 'emily[apple]'",
         }
         return Check("ocr", False, problem, mends[settings.ocr_engine])
-    return Check("ocr", True, f"{settings.ocr_engine} read a line of text as it should")
+    detail = f"{settings.ocr_engine} read a line of text as it should"
+    strange = unlettered(settings.ocr_engine, settings.languages)
+    if strange:
+        detail += (
+            f"; it has no letters for {', '.join(strange)} of the setting 'languages': "
+            "set ocr_engine to tesseract"
+        )
+    return Check("ocr", True, detail)
 
 
 async def examine_chat(chat: ChatModel | None) -> Check:

@@ -13,7 +13,16 @@ from emily.reading.ocr.lines import Line, confidence, page_text
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["ENGINES", "Engine", "Ocr", "OcrUnavailable", "load", "recognise", "self_test"]
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "Ocr",
+    "OcrUnavailable",
+    "load",
+    "recognise",
+    "self_test",
+    "unlettered",
+]
 
 Engine = Literal["rapidocr", "tesseract", "apple"]
 """Names of the engines: PP-OCR in the wheel, the program Tesseract, Vision of macOS."""
@@ -25,6 +34,11 @@ _TALL = 2.5  # height over width from which a picture is cut
 _SMALL = 600  # pixels of the longer side below which a picture is doubled
 _MOST_PIXELS = 2400  # of the longer side of what the engine is given
 _PROBED = 5  # lines that are read again to see how a page lies
+_OTHER_SCRIPTS_LIST = """
+am ar as be bg bn dz el fa gu he hi hy ka kk km kn ko ky lo mk ml mn mr ne or pa ps ru si sr ta te
+th ug uk ur
+"""
+_OTHER_SCRIPTS = frozenset(_OTHER_SCRIPTS_LIST.split())
 _DOUBTFUL = 0.75  # mean confidence; upright print has .95 and more, print upside down .5 to .7
 
 
@@ -38,6 +52,8 @@ class Ocr(Protocol):
 
     def recognise(self, image: Image) -> list[Line]:
         """Lines of text in a picture (mode RGB), in any order.
+
+        A line that was found but could not be read may be among them, with an empty text.
 
         An engine that finds a page on its side or on its head by itself gives the places that the
         lines have once it is upright.
@@ -55,8 +71,7 @@ def load(engine: str, languages: Sequence[str] = ()) -> Ocr:
     Args:
         engine: one of ``ENGINES``.
         languages: ISO 639-1 codes of what is to be read. RapidOCR does without: its one model
-            reads Latin, Chinese and Japanese script, and of Greek the letters of formulas.
-            It has no letter of Cyrillic, Hangul, Arabic, Hebrew, Thai or the Indic scripts.
+            reads Latin, Chinese and Japanese script; ``unlettered`` names the others.
 
     Raises:
         OcrUnavailable: it is not installed, or has no data for a language.
@@ -75,6 +90,17 @@ def load(engine: str, languages: Sequence[str] = ()) -> Ocr:
 
         return AppleOcr(languages)
     raise ValueError(f"there is no OCR engine {engine!r}; there are {', '.join(ENGINES)}")
+
+
+def unlettered(engine: str, languages: Sequence[str]) -> tuple[str, ...]:
+    """The languages of these for whose script an engine has no letters.
+
+    Of Greek RapidOCR has the letters of formulas only; of Cyrillic, Hangul, Arabic, Hebrew, Thai
+    and the Indic scripts none.
+    """
+    if engine != "rapidocr":
+        return ()  # Tesseract and Apple name what they lack when they are loaded
+    return tuple(code for code in languages if code in _OTHER_SCRIPTS)
 
 
 def recognise(engine: Ocr, image: Image) -> list[Line]:

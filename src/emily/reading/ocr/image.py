@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from emily.errors import LimitExceeded, ReadingError
 from emily.reading.layout import rejoin, without_ligatures
 from emily.reading.ocr.engine import OcrUnavailable, recognise
 from emily.reading.ocr.ink import has_ink
-from emily.reading.ocr.lines import confidence, page_text
+from emily.reading.ocr.lines import Line, confidence, page_text
 from emily.reading.ocr.raster import BROKEN, bound, flatten, opened
 from emily.reading.ocr.sight import is_flattened_table
 from emily.reading.pages import Page, Route
@@ -37,6 +37,9 @@ __all__ = [
 
 _MOST_FRAMES = 5_000
 _PAGED = frozenset({"TIFF", "HEIF"})  # formats whose frames are pictures of their own
+_LOST = 0.2  # share of the lines found from which it is said that they were not read
+_FEW = 2  # fewer lines than that are not worth a word
+_LONG = 3.0  # times its height that a line of words is wide
 _SURE = 0.75  # mean confidence of OCR; clean print has .95 and more, unknown scripts .6
 
 
@@ -144,12 +147,28 @@ def _by_ocr(image: Image.Image, source: Source) -> Recognised:
         return Recognised("unread", problem=f"it is scanned and {error}")
     except ReadingError as error:
         return Recognised("unread", problem=str(error))
+    lost = _lost(lines)
     text = tidy(rejoin(without_ligatures(page_text(lines))))
     if not text.strip():
-        return Recognised("ocr", problem="OCR found no text")
+        return Recognised("ocr", problem=lost or "OCR found no text")
     sure = round(min(1.0, max(0.0, confidence(lines))), 4)
     doubt = f"OCR is unsure of what it read (mean confidence {sure:.2f} of 1)"
-    return Recognised("ocr", text, sure, doubt if sure < _SURE else None)
+    return Recognised("ocr", text, sure, doubt if sure < _SURE else lost)
+
+
+def _lost(lines: Sequence[Line]) -> str | None:
+    """What is said of lines that were found and not read, where they are more than a few.
+
+    Short ones are left out: noise and ornaments look like them.
+    """
+    long = [line for line in lines if line.right - line.left > _LONG * line.height]
+    lost = sum(not line.text.strip() for line in long)
+    if lost < _FEW or lost <= _LOST * len(long):
+        return None
+    return (
+        f"OCR could not read {lost:,} of the {len(long):,} lines that it found: "
+        "of some scripts it has no letters"
+    )
 
 
 def _words(error: Exception) -> str:

@@ -60,7 +60,7 @@ def page_text(lines: Iterable[Line]) -> str:
     as the cells of a table do. Where a gutter with full columns of
     text on both sides runs down the page, the left column comes first.
     """
-    pieces = list(lines)
+    pieces = [line for line in lines if line.text.strip()]
     if not pieces:
         return ""
     ordered: list[list[Line]] = []

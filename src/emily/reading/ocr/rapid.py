@@ -25,6 +25,9 @@ _PROBED = 5  # lines that tell whether a page stands on its head
 _CLEAR = 0.85  # their mean confidence from which no other way up is tried
 _BETTER = 0.1  # by how much more confidence the page is turned
 
+_FORMULA = 6  # letters; a formula has no more in a row
+_GREEK = 0.7  # times the confidence in a line of Greek: its accented letters are not known
+
 _Picture = NDArray[np.uint8]
 
 
@@ -70,7 +73,7 @@ class RapidOcr:
             raise _unavailable(error) from None
 
     def recognise(self, image: Image) -> list[Line]:
-        """Lines of text in a picture."""
+        """Lines of text in a picture; one that was found but not read has an empty text."""
         try:
             return self._read(np.asarray(image)[:, :, ::-1])  # the engine takes BGR
         except ImportError as error:  # parts of the engine are loaded at its first use
@@ -101,15 +104,14 @@ class RapidOcr:
         read += self._lines([crops[at] for at in others])
         return [
             Line(
-                text=text,
-                score=score,
+                text=text if score >= _LEAST_SCORE else "",
+                score=score * _GREEK if _is_greek(text) else score,
                 left=float(boxes[at, :, 0].min()),
                 top=float(boxes[at, :, 1].min()),
                 right=float(boxes[at, :, 0].max()),
                 bottom=float(boxes[at, :, 1].max()),
             )
             for at, (text, score) in zip(order, read, strict=True)
-            if text.strip() and score >= _LEAST_SCORE
         ]
 
     def _detect(self, page: _Picture) -> tuple[NDArray[np.float64], list[_Picture]]:
@@ -145,6 +147,12 @@ def _lie(boxes: NDArray[np.float64]) -> bool:
     high = np.ptp(boxes[:, :, 1], axis=1)
     long = np.maximum(wide, high) > 3 * np.minimum(wide, high)
     return bool(long.sum() >= 3 and (high > wide)[long].mean() > 0.7)
+
+
+def _is_greek(text: str) -> bool:
+    letters = [sign for sign in text if sign.isalpha()]
+    greek = sum("\u0370" <= sign <= "\u03ff" for sign in letters)
+    return len(letters) > _FORMULA and 2 * greek > len(letters)
 
 
 def _over(crop: _Picture) -> _Picture:
