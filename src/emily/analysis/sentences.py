@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,7 @@ def _sentences(
     for row in rows:
         own = text[row["start_at"] : row["end_at"]]
         spans = sentence_offsets(own, row["header"])
-        vectors = unpack(bytes(row["sentences"]), dimension)
+        vectors = _unpacked(bytes(row["sentences"]), dimension)
         if len(vectors) != len(spans):  # none, or made by another version of the rules
             whole = [span for span in spans if span is not None]
             spans, vectors = [*whole], _embedded([own[a:b] for a, b in whole], embedder)
@@ -100,7 +100,22 @@ def _sentences(
             found.append(
                 Sentence(start, end, shown(text[start:end]), _unit(vector), row["language"])
             )
-    return [sentence for sentence in found if sentence.text]
+    kept = [sentence for sentence in found if sentence.text]
+    if len({len(sentence.vector) for sentence in kept}) > 1:  # of two models: no centre of both
+        again = _embedded([sentence.text for sentence in kept], embedder)
+        kept = [
+            replace(sentence, vector=_unit(vector))
+            for sentence, vector in zip(kept, again, strict=True)
+        ]
+    return kept
+
+
+def _unpacked(data: bytes, dimension: int) -> NDArray[np.float32]:
+    """The vectors of a chunk; none where they are not of this dimension."""
+    try:
+        return unpack(data, dimension)
+    except ValueError:
+        return np.empty((0, dimension), np.float32)
 
 
 def embedded_sentences(text: str, embedder: Embedder) -> list[Sentence]:

@@ -291,3 +291,29 @@ async def test_status_and_doctor_tell_of_analysis(
     assert not missing.ok
     assert "ollama pull other:7b" in missing.detail
     assert not (await examine_chat(None)).judged
+
+
+async def test_a_note_of_a_vault_is_a_document_too(brain: Brain, write: Write) -> None:
+    path = write(
+        "harbour.md", "# Harbour\n\nThe ferry leaves at seven.\n\n## Tides\n\nLow at two.\n"
+    )
+    await brain.vaults.add(path.parent, name="notes")
+    outcomes = await brain.analysis.analyse_all()
+    assert [item.error for item in outcomes] == [None]
+    (made,) = [item.analysis for item in outcomes]
+    assert "The ferry leaves at seven." in (made.summary or "")
+    path.write_text("# Harbour\n\nThe ferry leaves at eight.\n", "utf-8")
+    await brain.vaults.sync()
+    assert (await brain.list())[0].description is None, "what was said of another text is gone"
+    (again,) = await brain.analysis.analyse_all()
+    assert "at eight" in (again.analysis.summary or "")
+
+
+async def test_sentences_whose_vectors_are_of_no_use_are_embedded_anew(
+    brain: Brain, write: Write, rows: Rows
+) -> None:
+    document = await added(brain, write("a.txt", prose("it", 6_000)))
+    rows("UPDATE chunk SET sentences = '\\x0102' WHERE document_id = %s AND ordinal = 0", document)
+    made = await brain.analysis.analyse(document)
+    assert made.summary
+    assert made.spans[0][0] < 3_000
