@@ -39,7 +39,7 @@ from emily.vault.links import Link
 from emily.vault.notes import stem_of
 from emily.vault.resolving import key_of
 
-__all__ = ["VERSION", "Draft", "Keeper", "WordsOnly", "name_key"]
+__all__ = ["VERSION", "Draft", "Keeper", "Kept", "WordsOnly", "name_key"]
 
 VERSION = 1
 """Raised when notes are cut or their links are read in another way: they are read again."""
@@ -91,6 +91,21 @@ class Draft:
     def name(self) -> str:
         """Its file name."""
         return self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What writing files of a vault came to.
+
+    Attributes:
+        words_only: paths of those that are found by words alone.
+        files: what is known of each now.
+        led: paths of those whose links or names are others than before.
+    """
+
+    words_only: tuple[str, ...]
+    files: tuple[KnownFile, ...]
+    led: frozenset[str]
 
 
 class WordsOnly:
@@ -160,7 +175,7 @@ class Keeper:
         self._embed = embed
         self._engine = engine
 
-    async def write(self, vault: int, folder: str, drafts: Sequence[Draft]) -> list[Draft]:
+    async def write(self, vault: int, folder: str, drafts: Sequence[Draft]) -> Kept:
         """Write files of a vault in one transaction, and embed what of them is new.
 
         Args:
@@ -169,7 +184,7 @@ class Keeper:
             drafts: what to write.
 
         Returns:
-            those that are found by words alone, because the embedder is down or failed.
+            what came of it.
 
         Raises:
             StoreUnavailable: the database is lost; none of them was written.
@@ -180,9 +195,10 @@ class Keeper:
         )
         vectors = await self._word_vectors(prepared.values())
 
-        async def work(connection: Connection) -> None:
+        async def work(connection: Connection) -> tuple[list[KnownFile], set[str]]:
             await run(connection, "lock_archive")
             models = await self._models(connection)
+            named = await _names_before(connection, vault, drafts)
             now = await _as_it_is(connection, vault, drafts)
             documents = [
                 await self._put_document(
@@ -197,12 +213,20 @@ class Keeper:
                     derived.append((document, prepared[draft.path]))
             await copy_pages_of(connection, texts)
             await write_derived_of(connection, derived, models[1], vectors, self._words_or_none)
+            files, led = [], set()
             for draft, document in zip(now, documents, strict=True):
-                await self._put_file(connection, vault, draft, document, prepared.get(draft.path))
+                of = prepared.get(draft.path)
+                file, other = await self._put_file(connection, vault, draft, document, of)
+                files.append(file)
+                if other or named.get(draft.path) != _names_of(draft):
+                    led.add(draft.path)
             await run(connection, "bump_revision")
 
-        await self._database.run(work, idempotent=True)
-        return [draft for draft in read if prepared[draft.path].failures]
+            return files, led
+
+        files, led = await self._database.run(work, idempotent=True)
+        poor = tuple(draft.path for draft in read if prepared[draft.path].failures)
+        return Kept(poor, tuple(files), frozenset(led))
 
     async def forget(self, folder: str, files: Iterable[KnownFile]) -> None:
         """Forget files of the vault in a folder that are gone, with their documents."""
@@ -303,7 +327,8 @@ class Keeper:
         draft: Draft,
         document: int | None,
         prepared: PreparedDocument | None,
-    ) -> None:
+    ) -> tuple[KnownFile, bool]:
+        """Write what is known of a file; whether its links are others than before."""
         before = draft.before
         if before is not None and before.path != draft.path:
             await run(connection, "move_vault_file", {"id": before.id, "path": draft.path})
@@ -329,7 +354,13 @@ class Keeper:
                 "problems": list(draft.problems),
             },
         )
-        await _copy_links(connection, file["id"], draft.links, fresh=before is None)
+        other = await _copy_links(connection, file["id"], draft.links, fresh=before is None)
+        complete = draft.archived is None and (prepared is None or not prepared.failures)
+        known = KnownFile(
+            file["id"], draft.path, draft.state.note, document, draft.state.size,
+            draft.state.modified_ns, draft.state.inode, draft.sha256, VERSION, complete=complete,
+        )  # fmt: skip
+        return known, other or (before is not None and before.path != draft.path)
 
     def _words_or_none(self, surfaces: Sequence[str]) -> Matrix:
         """Vectors of words that the vocabulary lost meanwhile; none if the embedder is down."""
@@ -454,6 +485,28 @@ def _name_of(
     return vector if name == draft.name else None
 
 
+_Names = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+
+
+async def _names_before(
+    connection: Connection, vault: int, drafts: Sequence[Draft]
+) -> dict[str, _Names]:
+    """Title, aliases, headings and blocks of files as they were known, by path."""
+    paths = [draft.path for draft in drafts]
+    values = {"vault_id": vault, "ids": [], "paths": paths}
+    cursor = await connection.execute(statement("vault_file_rows"), values)
+    return {
+        row["path"]: (
+            row["title"], tuple(row["aliases"]), tuple(row["headings"]), tuple(row["blocks"])
+        )
+        for row in await cursor.fetchall()
+    }  # fmt: skip
+
+
+def _names_of(draft: Draft) -> _Names:
+    return draft.title, draft.aliases, draft.headings, draft.blocks
+
+
 async def _as_it_is(connection: Connection, vault: int, drafts: Sequence[Draft]) -> list[Draft]:
     """The drafts with what is known of their files by now: another process may have been faster."""
     values = {
@@ -491,9 +544,10 @@ async def _forget_document(connection: Connection, document: int) -> None:
 
 async def _copy_links(
     connection: Connection, file: int, links: Sequence[Link], *, fresh: bool
-) -> None:
+) -> bool:
+    """Write the links of a file; whether they are others than before but for their lines."""
     if fresh and not links:
-        return
+        return False
     cursor = await connection.execute(statement("links_of_file"), {"file_id": file})
     before = [tuple(found.values()) for found in await cursor.fetchall()]
     rows = [_columns(link) for link in links]
@@ -502,7 +556,12 @@ async def _copy_links(
         for kind, target, _, heading, block, embed, line in rows
     ]
     if before == now:
-        return
+        return False
+    if [item[:-1] for item in before] == [item[:-1] for item in now]:
+        lines = [item[-1] for item in now]
+        moved = {"file_id": file, "ordinals": list(range(len(lines))), "lines": lines}
+        await run(connection, "move_links", moved)
+        return False
     await run(connection, "bump_links")
     await run(connection, "forget_links_of", {"file_id": file})
     columns = (
@@ -512,6 +571,7 @@ async def _copy_links(
     async with connection.cursor() as cursor, cursor.copy(columns) as copy:
         for ordinal, columns_of_link in enumerate(rows):
             await copy.write_row((file, ordinal, *columns_of_link))
+    return True
 
 
 def _columns(link: Link) -> tuple[str, str, str, str | None, str | None, bool, int]:

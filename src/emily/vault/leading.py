@@ -41,12 +41,14 @@ class Names:
             written: paths of files that are new or were read again.
             gone: paths where there is no file any longer.
         """
-        changed = set(written)
+        changed, went = set(written), set(gone)
+        if not changed and not went:
+            return
         before = dict(self._targets) if self._resolver is not None else {}
         known = self._resolver is not None
-        await self._load()
+        await self._load([*changed, *went] if known else None)
         keys: set[str] = set()
-        for path in {*changed, *gone}:
+        for path in {*changed, *went}:
             old, new = before.get(path), self._targets.get(path)
             if known and old == new:
                 continue
@@ -82,8 +84,9 @@ class Names:
             )
             await self._database.execute("bump_links")
 
-    async def _load(self) -> None:
-        rows = await self._database.fetch("vault_names", {"vault_id": self._vault})
+    async def _load(self, paths: list[str] | None) -> None:
+        """Read the names of these files again, or of all."""
+        rows = await self._database.fetch("vault_names", {"vault_id": self._vault, "paths": paths})
         targets = {
             row["path"]: Target(
                 row["path"],
@@ -94,16 +97,19 @@ class Names:
             )
             for row in rows
         }
-        self._ids = {row["path"]: row["id"] for row in rows}
-        if self._resolver is None:
-            self._resolver = Resolver(targets.values())
-        else:
-            for path in self._targets.keys() - targets.keys():
+        ids = {row["path"]: row["id"] for row in rows}
+        if paths is None or self._resolver is None:
+            self._resolver, self._targets, self._ids = Resolver(targets.values()), targets, ids
+            return
+        for path in paths:
+            if path in targets:
+                self._resolver.add(targets[path])
+            else:
                 self._resolver.remove(path)
-            for path, target in targets.items():
-                if self._targets.get(path) != target:
-                    self._resolver.add(target)
-        self._targets = targets
+                self._targets.pop(path, None)
+                self._ids.pop(path, None)
+        self._targets |= targets
+        self._ids |= ids
 
 
 def names_of(target: Target) -> set[str]:

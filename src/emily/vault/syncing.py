@@ -65,6 +65,9 @@ class _Outcome:
     seen: list[tuple[KnownFile, FileState]] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
     vanished: set[str] = field(default_factory=set)
+    files: list[KnownFile] = field(default_factory=list)
+    led: set[str] = field(default_factory=set)
+    writes: int = 0
 
 
 class VaultSync:
@@ -146,9 +149,9 @@ class VaultSync:
             )
         outcome, gone = await self._apply(changes, files, outdated, waiting if whole else (), tell)
         await self._keeper.seen(outcome.seen)
-        await self._names.lead(outcome.written, [file.path for file in changes.gone])
+        await self._names.lead(outcome.led, [file.path for file in changes.gone])
         await self._database.execute("vault_synced", self._synced(device))
-        self._revision = -1  # what was written is read back at the next run
+        await self._remember(outcome, [*changes.gone, *gone])
         done = {path for path in outcome.written if not files[path].note}
         done |= {file.path for file, _ in outcome.seen}
         return SyncReport(
@@ -182,6 +185,7 @@ class VaultSync:
     async def _load(self, revision: int) -> None:
         if revision == self._revision:
             return
+        self._names.forget()
         rows = await self._database.fetch("vault_files", {"vault_id": self.id})
         self._known = {
             row["path"]: KnownFile(
@@ -191,6 +195,22 @@ class VaultSync:
             for row in rows
         }  # fmt: skip
         self._revision = revision
+
+    async def _remember(self, outcome: _Outcome, gone: Sequence[KnownFile]) -> None:
+        """Take over what was written, unless another process wrote meanwhile."""
+        now = await self._database.fetch_one("revision_number")
+        if now is None or now["number"] != self._revision + outcome.writes:
+            self._revision = -1  # all is read again at the next run
+            return
+        self._revision = now["number"]
+        for file in gone:
+            self._known.pop(file.path, None)
+        for file in outcome.files:
+            self._known[file.path] = file
+        for file, state in outcome.seen:
+            self._known[file.path] = replace(
+                file, size=state.size, modified_ns=state.modified_ns, inode=state.inode
+            )
 
     def _outdated(self, files: Mapping[str, FileState]) -> tuple[str, ...]:
         """Files that were cut in another way, and notes without vectors."""
@@ -259,7 +279,9 @@ class VaultSync:
         taken = {file.id for file in moved.values()}
         gone = [file for file in changes.gone if file.id not in taken]
         gone += [self._known[path] for path in outcome.vanished if path in self._known]
-        await self._keeper.forget(self.folder, gone)
+        if gone:
+            await self._keeper.forget(self.folder, gone)
+            outcome.writes += 1
         return outcome, gone
 
     async def _digests(
@@ -282,8 +304,11 @@ class VaultSync:
     async def _write(self, drafts: Sequence[Draft], outcome: _Outcome) -> None:
         if not drafts:
             return
-        poor = await self._keeper.write(self.id, self.folder, drafts)
-        outcome.words_only += [draft.path for draft in poor]
+        kept = await self._keeper.write(self.id, self.folder, drafts)
+        outcome.words_only += kept.words_only
+        outcome.files += kept.files
+        outcome.led |= kept.led
+        outcome.writes += 1
         for draft in drafts:
             outcome.written.append(draft.path)
             if draft.before is None:

@@ -136,7 +136,9 @@ WHERE l.file_id = q.file_id AND l.ordinal = q.ordinal;
 -- Names by which the files of a vault are linked to.
 -- name: vault_names
 SELECT f.id, f.path, f.title, f.aliases, f.headings, f.blocks, f.note FROM vault_file f
-WHERE f.vault_id = %(vault_id)s::integer ORDER BY f.path;
+WHERE f.vault_id = %(vault_id)s::integer
+  AND (%(paths)s::text[] IS NULL OR f.path = ANY(%(paths)s::text[]))
+ORDER BY f.path;
 
 -- The documents of a vault.
 -- name: documents_of_vault
@@ -194,6 +196,12 @@ SELECT links FROM revision;
 
 -- name: bump_links
 UPDATE revision SET links = links + 1;
+
+-- Links whose lines are others now; where they lead stays.
+-- name: move_links
+UPDATE vault_link l SET line = q.line
+FROM unnest(%(ordinals)s::integer[], %(lines)s::integer[]) AS q (ordinal, line)
+WHERE l.file_id = %(file_id)s::bigint AND l.ordinal = q.ordinal;
 
 -- The links that a note has by now.
 -- name: links_of_file
@@ -257,7 +265,7 @@ SELECT p.question, p.answered, p.coverage, p.similarity FROM precedent p ORDER B
 UPDATE document SET vault_id = %(vault_id)s::integer WHERE id = %(document_id)s::bigint;
 
 -- name: vault_file_rows
-SELECT f.id, f.path, f.document_id FROM vault_file f
+SELECT f.id, f.path, f.document_id, f.title, f.aliases, f.headings, f.blocks FROM vault_file f
 WHERE f.vault_id = %(vault_id)s::integer
   AND (f.id = ANY(%(ids)s::bigint[]) OR f.path = ANY(%(paths)s::text[]));
 
