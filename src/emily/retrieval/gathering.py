@@ -150,8 +150,8 @@ def attach(
             else:
                 lexical = scorer.score(found, row["terms"]) / most if most else 0.0
         facts = Gathered(
-            document=row["note_of"] or row["document_id"],
-            note=row["document_id"] if row["note_of"] else None,
+            document=row.get("note_of") or row["document_id"],
+            note=row["document_id"] if row.get("note_of") else None,
             ordinal=row["ordinal"],
             start=row["start_at"],
             end=row["end_at"],

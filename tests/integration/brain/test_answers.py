@@ -361,7 +361,7 @@ async def test_other_settings_are_noticed(open_brain: OpenBrain, write: Write, r
     other = await open_brain(chunk_tokens=128)
     answer = await other.search("K014")
     assert answer.notices[0] == (
-        "1 of 1 documents were indexed with other settings. "
+        "1 of 1 documents were indexed with other settings (chunk_tokens 512 → 128). "
         "Bring them up to date with: emily reindex"
     )
     assert answer.results
