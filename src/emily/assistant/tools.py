@@ -210,7 +210,12 @@ class Tools:
         )
         # Again: a search takes a moment, in which the owner may have said that one is private.
         barred |= await self._barred()
-        results = [item for item in answer.results if item.document.id not in barred]
+        results = [
+            # The link by which a note came up may name a private one.
+            replace(item, via=None) if barred else item
+            for item in answer.results
+            if item.document.id not in barred
+        ]
         notices = list(answer.notices)
         if not results and not notices:
             notices.append("Nothing was found.")

@@ -226,7 +226,10 @@ async def test_strangers_are_refused(archive: Brain) -> None:
         tokens.revoke("web")
         assert await status() == 401
         tokens.path.chmod(0o644)
-        assert await status() == 503
+        try:
+            assert await status() == 503
+        finally:
+            tokens.path.chmod(0o600)  # the other tests have the same home
 
 
 async def test_one_client_cannot_use_anothers_session_or_conversation(archive: Brain) -> None:
