@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from emily.vault.drafting import draft_note, note_digest
 from emily.vault.keeping import VERSION, Draft, Keeper, WordsOnly
 from emily.vault.leading import Names
 from emily.vault.report import SyncReport
-from emily.vault.walk import Walk, read_bytes, reason, walk
+from emily.vault.walk import FileSeen, Walk, read_bytes, reason, walk
 
 if TYPE_CHECKING:
     from emily.indexing.services import ReadingServices
@@ -122,20 +122,16 @@ class VaultSync:
         except OSError as error:
             return self._unreachable(reason(error))
         await self._load(revision)
-        files = {
-            file.path: FileState(
-                file.size,
-                file.modified,
-                f"{file.identity[0]}:{file.identity[1]}",
-                file.kind != "attachment",
-            )
-            for file in found.files
-        }
+        files = _States(found.files)
         if self._known and not files and device != self.device:
             return self._unreachable("it is empty and on another disk than before")
-        changes = _spared(compare(self._known, files), found)
+        known = self._known
+        odd = {item.path: files[item.path] for item in found.files if _differs(item, known)}
+        lost = {path: known[path] for path in known.keys() - files.keys()}
+        before = lost | {path: known[path] for path in odd if path in known}
+        changes = _spared(compare(before, odd), found)
         outdated = self._outdated(files) if whole else ()
-        waiting = [path for path in files if self._waits(path, files[path])]
+        waiting = [path for path in (files if whole else odd) if self._waits(path, files[path])]
         skipped = tuple((item.path, item.reason) for item in found.left_out)
         if changes.none and not outdated and not (whole and waiting):
             if whole:
@@ -448,6 +444,38 @@ class VaultSync:
         chunks = tuple(await asyncio.to_thread(self._preparer.chunks, text))
         digests = tuple(note_digest(item, text.text[item.start : item.end]) for item in chunks)
         return replace(draft, chunks=chunks, digests=digests)
+
+
+class _States(Mapping[str, FileState]):
+    """The files of a folder by path; of thousands of files few states are ever looked at."""
+
+    def __init__(self, seen: Iterable[FileSeen]) -> None:
+        self._seen = {file.path: file for file in seen}
+
+    def __getitem__(self, path: str) -> FileState:
+        file = self._seen[path]
+        inode = f"{file.identity[0]}:{file.identity[1]}"
+        return FileState(file.size, file.modified, inode, file.kind != "attachment")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._seen)
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._seen
+
+
+def _differs(file: FileSeen, known: Mapping[str, KnownFile]) -> bool:
+    """Whether a file is not, by size and date, as it was known."""
+    before = known.get(file.path)
+    return (
+        before is None
+        or before.modified_ns != file.modified
+        or before.size != file.size
+        or before.note is (file.kind == "attachment")
+    )
 
 
 def certain(state: FileState) -> FileState:
