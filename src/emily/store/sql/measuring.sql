@@ -103,8 +103,11 @@ ON CONFLICT (md5(question), md5(path)) DO NOTHING
 RETURNING id;
 
 -- name: list_pins
-SELECT id, question, document_id, name, path, pinned_at, checked_at, rank, lost_by
-FROM pin ORDER BY id;
+SELECT p.id, p.question,
+       (SELECT d.id FROM document d
+        WHERE d.id = p.document_id AND d.trashed_at IS NULL) AS document_id,
+       p.name, p.path, p.pinned_at, p.checked_at, p.rank, p.lost_by
+FROM pin p ORDER BY p.id;
 
 -- name: remove_pin
 DELETE FROM pin WHERE id = %(id)s::bigint;
