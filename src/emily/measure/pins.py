@@ -193,7 +193,8 @@ def lost(pin: Pin, *, found_before: bool = False) -> str:
     if pin.document_id is None:
         return (
             f"The pinned question {pin.question!r} has lost its document: {pin.name} is no longer "
-            f"in the archive. Add it again, take it out of the trash, or: emily pins --remove {pin.id}"
+            f"in the archive. Add it again, bring it back out of the trash, or: emily pins "
+            f"--remove {pin.id}"
         )
     finds = "no longer finds" if found_before else "does not find"
     # A question that begins with a minus would be read as an option.
