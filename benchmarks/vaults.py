@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.vault_generated import write_vault
-
 from emily.brain import Brain
 from emily.models import UseEmbedder
 from emily.settings import load_settings

@@ -12,7 +12,9 @@ from emily.vault.editor import editor_command, parse_place
 NOTE = Path("/notes/a b.md")
 
 
-def _command(chosen: str = "", line: int | None = 3, there: str = "*", **environment: str) -> object:
+def _command(
+    chosen: str = "", line: int | None = 3, there: str = "*", **environment: str
+) -> object:
     return editor_command(
         NOTE,
         line,
