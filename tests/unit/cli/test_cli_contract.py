@@ -62,6 +62,7 @@ SEARCH = {
                 "path": "/papers/lease.pdf",
                 "kind": "pdf",
                 "description": None,
+                "vault": None,
             },
             "score": 0.82,
             "passages": [
@@ -74,11 +75,14 @@ SEARCH = {
                     "source": "original",
                     "score": 0.82,
                     "text": "The rent is 950 euro.\nIl canone è di 950 euro.",
+                    "citation": None,
                 }
             ],
+            "via": None,
         }
     ],
     "present": 0.91,
+    "signs": None,
     "notices": ["These are excerpts; the documents hold more than is shown."],
     "timings_ms": {"query": 0.5, "vector_arm": 1.25},
 }
