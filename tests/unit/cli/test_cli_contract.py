@@ -26,6 +26,7 @@ LEASE = {
     "path": "/papers/lease.pdf",
     "kind": "pdf",
     "description": None,
+    "vault": None,
     "paths": ["/papers/lease.pdf", "/backup/lease.pdf"],
     "language": "en",
     "pages": 2,
