@@ -236,3 +236,23 @@ def test_the_exif_orientation_is_respected(tmp_path: Path) -> None:
     list(read_image(Source(path, lambda: told, time.monotonic() + 60, 60)).pages)
     ((wide, high),) = told.sizes
     assert wide / high == pytest.approx(1.4, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "read"),
+    [
+        ("it began with the perfor-", "mance of the contract", "performance"),
+        ("they wrote a self-", "test for the mill", "self-test"),
+        ("Vor-", "und Nachteile der Wohnung", "Vor- und Nachteile"),
+    ],
+)
+def test_a_word_cut_at_the_end_of_a_line_is_made_whole(
+    tmp_path: Path, first: str, second: str, read: str
+) -> None:
+    image = Image.new("RGB", (900, 700), "white")
+    image.paste(0, (10, 10, 50, 50))
+    path = tmp_path / "a.png"
+    image.save(path)
+    told = Told([line(first, 0, 0), line(second, 0, 25)])
+    (page,) = read_image(Source(path, lambda: told, time.monotonic() + 60, 60)).pages
+    assert read in " ".join(page.text.split())

@@ -222,6 +222,22 @@ def test_a_header_over_a_scanned_body_goes_to_ocr(
     assert page.text == (ocr_text if read_more else "\n".join(header))
 
 
+@pytest.mark.parametrize(("characters", "route"), [(1, "ocr"), (15, "ocr"), (16, "text")])
+@pytest.mark.parametrize("blanks", [0, 3])
+def test_a_page_of_fewer_than_sixteen_characters_counts_as_scanned(
+    read: Callable[..., list[Page]],
+    ocr: list[tuple[int, int]],
+    characters: int,
+    route: str,
+    blanks: int,
+) -> None:
+    text = "abcdefghijklmnop"[:characters]
+    spread = text[:5] + " " * blanks + text[5:]  # blanks do not count
+    (page,) = read(lambda c: c.drawString(72, 700, spread), ocr=True)
+    assert page.route == route
+    assert len(ocr) == (route == "ocr")
+
+
 def test_a_page_without_ink_is_blank(
     read: Callable[..., list[Page]], ocr: list[tuple[int, int]]
 ) -> None:
