@@ -30,7 +30,7 @@ SEEDS: Final = 10
 """Matches from which scores spread."""
 SPREAD: Final = 0.55
 """Share of the best score that the note reached best gets; chosen by ``benchmarks.vault_graph``,
-see ``docs/vaults.md``."""
+see ``docs/vault-notes.md``."""
 _PASSAGES: Final = 5  # of one document at most
 
 

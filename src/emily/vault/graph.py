@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 RESTART: Final = 0.5
-"""Chosen by ``benchmarks.vault_graph``, see ``docs/vaults.md``."""
+"""Chosen by ``benchmarks.vault_graph``, see ``docs/vault-notes.md``."""
 DAMPING: Final = 0.5
 """Chosen by ``benchmarks.vault_graph`` as well."""
 TOLERANCE: Final = 1e-4
