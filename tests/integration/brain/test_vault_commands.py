@@ -121,9 +121,7 @@ def test_without_a_database_and_a_vault_the_error_stands(
     emily("search", "ferry", code=1)
 
 
-def test_lite_needs_no_database(
-    emily: Emily, notes: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lite_needs_no_database(emily: Emily, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMILY_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
     assert "harbour.md" in emily("lite", str(notes), "ferry")
     assert json.loads(emily("lite", str(notes), "ferry", "--json"))["results"]
