@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from emily.cli.session import Session, guarded, session_of
+from emily.cli.session import AsJson, Session, guarded, say_json, session_of
 from emily.errors import EmilyError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def serve(
     no_worker: Annotated[
         bool, typer.Option("--no-worker", help="Answer only; workers run elsewhere.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Keep the models loaded: answer commands at once, index what waits, follow folders.
 
@@ -49,17 +50,26 @@ def serve(
     from emily.cli.served import share_streams
 
     with endpoint(settings.home) as listening, share_streams():
-        asyncio.run(_Server(session, settings, listening, with_worker=not no_worker).run())
+        asyncio.run(
+            _Server(session, settings, listening, with_worker=not no_worker, as_json=as_json).run()
+        )
 
 
 class _Server:
     def __init__(
-        self, session: Session, settings: Settings, listening: socket.socket, *, with_worker: bool
+        self,
+        session: Session,
+        settings: Settings,
+        listening: socket.socket,
+        *,
+        with_worker: bool,
+        as_json: bool,
     ) -> None:
         self._session = session
         self._settings = settings
         self._listening = listening
         self._with_worker = with_worker
+        self._as_json = as_json
         self._brain: Brain | None = None
         self._failure: EmilyError | None = None
         self._ready = asyncio.Event()
@@ -110,7 +120,7 @@ class _Server:
             side = [asyncio.create_task(self._look_after(brain, ended), name="work")]
             if announce:
                 announced(settings.home, self._listening)
-                typer.echo(f"Serving {settings.home} (process {os.getpid()})", err=True)
+                self._tell(settings)
             try:
                 await _any(stop.wait(), self._changed.wait(), asyncio.shield(api))
             finally:
@@ -121,6 +131,14 @@ class _Server:
                     await self._idle.wait()
                 await asyncio.gather(*side, return_exceptions=True)
                 self._brain = None
+
+    def _tell(self, settings: Settings) -> None:
+        if self._as_json:
+            from emily.cli.working_contract import serve_output
+
+            say_json(serve_output(settings.home, self._listening.getsockname(), os.getpid()))
+        else:
+            typer.echo(f"Serving {settings.home} (process {os.getpid()})", err=True)
 
     async def _look_after(self, brain: Brain, ended: asyncio.Event) -> None:
         """The worker, the watcher, and the server for MCP clients where a port is set."""

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from emily.cli.contract import Output
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from emily.work import Job, Queued, Retried, WorkCounts
     from emily.work.watching import WatchedFolder
 
@@ -17,11 +19,13 @@ __all__ = [
     "AddLaterOutput",
     "JobsOutput",
     "RetryOutput",
+    "ServeOutput",
     "WatchOutput",
     "WorkerOutput",
     "add_later_output",
     "jobs_output",
     "retry_output",
+    "serve_output",
     "watch_output",
     "worker_output",
 ]
@@ -94,6 +98,15 @@ class WorkerOutput(Output):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ServeOutput(Output):
+    """`emily serve`, from the moment at which it answers."""
+
+    home: Annotated[str, "The home folder that it serves."]
+    socket: Annotated[str, "Path of the socket that it listens on."]
+    process: Annotated[int, "Its process id."]
+
+
+@dataclass(frozen=True, kw_only=True)
 class WatchedFolderPart:
     """A folder that is followed."""
 
@@ -113,6 +126,11 @@ class WatchOutput(Output):
     added: Annotated[list[str], "Those that were added now."]
     removed: Annotated[list[str], "Those that are followed no longer."]
     served: Annotated[bool, "Whether a server runs that follows them."]
+
+
+def serve_output(home: Path, socket: str, process: int) -> ServeOutput:
+    """What ``emily serve --json`` prints."""
+    return ServeOutput(home=str(home), socket=socket, process=process)
 
 
 def watch_output(

@@ -40,6 +40,7 @@ class Home:
     files: Path
     environment: dict[str, str]
     server: subprocess.Popen[str] | None = None
+    said: list[str] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
 
     def run(
@@ -57,8 +58,8 @@ class Home:
 
     def start(self, **environment: str) -> None:
         self.server = subprocess.Popen(
-            [*_PROGRAM, "serve"],
-            stdout=subprocess.DEVNULL,
+            [*_PROGRAM, "serve", "--json"],
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             env={**self.environment, **environment},
@@ -72,7 +73,9 @@ class Home:
     def stop(self, number: int = signal.SIGTERM) -> int:
         assert self.server is not None
         self.server.send_signal(number)
-        self.log.append(self.server.communicate(timeout=60)[1])
+        said, logged = self.server.communicate(timeout=60)
+        self.said.append(said)
+        self.log.append(logged)
         return self.server.returncode
 
     def settle(self) -> None:
@@ -333,6 +336,9 @@ def test_it_ends_cleanly_and_a_dead_ones_socket_is_no_obstacle(
         assert home.run("add", "a.txt").returncode == 0
         home.settle()  # a description would stand in the list
         home.stop(signal.SIGKILL)
+        told = json.loads(home.said[0])
+        assert home.server is not None
+        assert (told["socket"], told["process"]) == (found["socket"], home.server.pid)
         assert (home.folder / "serve" / "server.json").exists()
         alone = home.run("list")
         assert (alone.returncode, alone.stderr) == (0, "")
