@@ -25,7 +25,7 @@ from emily.version import VERSION
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["announce", "described", "endpoint", "stop_server"]
+__all__ = ["announce", "described", "endpoint", "is_held", "stop_server"]
 
 _STOP_SECONDS = 60.0
 
@@ -54,7 +54,9 @@ def endpoint(home: Path) -> Iterator[socket.socket]:
                 "end it first with: emily stop"
             ) from None
         place = socket_folder(folder, us) / "api"
-        place.unlink(missing_ok=True)  # of a server that was killed
+        # Of a server that was killed: nobody must take it for this one, which only begins.
+        (folder / "server.json").unlink(missing_ok=True)
+        place.unlink(missing_ok=True)
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             before = os.umask(0o177)
@@ -94,7 +96,7 @@ def announce(home: Path, listening: socket.socket) -> None:
 def described(home: Path) -> dict[str, Any] | None:
     """What the server of a home wrote of itself; ``None`` if none runs."""
     folder = home.resolve() / "serve"
-    if sys.platform == "win32" or not _held(folder / "lock"):
+    if sys.platform == "win32" or not is_held(folder / "lock"):
         return None
     try:
         found = json.loads((folder / "server.json").read_text("utf-8"))
@@ -106,25 +108,30 @@ def described(home: Path) -> dict[str, Any] | None:
 def stop_server(home: Path) -> bool:
     """Tell the server of a home to end, and wait for it; gives whether one ran.
 
+    One that only begins is told as soon as it has said who it is.
+
     Raises:
         StoreUnavailable: it did not end in time.
     """
-    found = described(home)
-    if found is None:
+    lock = home.resolve() / "serve" / "lock"
+    if sys.platform == "win32" or not is_held(lock):
         return False
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(int(found["pid"]), signal.SIGTERM)
+    told: int | None = None
     deadline = time.monotonic() + _STOP_SECONDS
-    while _held(home.resolve() / "serve" / "lock"):
+    while is_held(lock):
+        found = described(home)
+        if found is not None and found["pid"] != told:
+            told = int(found["pid"])
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(told, signal.SIGTERM)
         if time.monotonic() > deadline:
-            raise StoreUnavailable(
-                f"The server (process {found['pid']}) has not ended within {_STOP_SECONDS:g} s."
-            )
+            who = "that begins" if told is None else f"(process {told})"
+            raise StoreUnavailable(f"The server {who} has not ended within {_STOP_SECONDS:g} s.")
         time.sleep(0.05)
     return True
 
 
-def _held(lock: Path) -> bool:
+def is_held(lock: Path) -> bool:
     """Whether a process holds the lock: whether the server lives."""
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
