@@ -143,6 +143,7 @@ def test_status_and_doctor(program: Program) -> None:
     assert doctor.returncode == 0, doctor.stdout
     assert "FAIL" not in doctor.stdout
     assert "ok    database: " in doctor.stdout
+    assert "ok    queue: 1 job of indexing failed. emily jobs --failed says why" in doctor.stdout
 
 
 def test_remove(program: Program) -> None:
@@ -222,5 +223,5 @@ def test_help_loads_no_heavy_module() -> None:
 
 def test_stop(program: Program) -> None:
     """Last in the module: the server is not needed any more."""
-    assert program.json("stop") == {"schema_version": 1, "stopped": True}
-    assert program.json("stop") == {"schema_version": 1, "stopped": False}
+    assert program.json("stop") == {"schema_version": 1, "stopped": True, "served": False}
+    assert program.json("stop") == {"schema_version": 1, "stopped": False, "served": False}

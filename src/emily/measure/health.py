@@ -203,7 +203,7 @@ async def examine(
     return [
         _versions(),
         await _database(database),
-        await _index(settings, database, embedder, fingerprint),
+        *await _index(settings, database, embedder, fingerprint),
         await _embedder(embedder),
         await _ocr(settings, reader),
         await _vision(vision),
@@ -262,15 +262,24 @@ async def _database(database: Database) -> Check:
 
 async def _index(
     settings: Settings, database: Database, embedder: Embedder, fingerprint: str
-) -> Check:
+) -> list[Check]:
+    """The index, and the queue of what is to come into it."""
     try:
         status = await take_stock(settings, database, embedder.identity, fingerprint)
     except EmilyError as error:
-        return Check("index", False, str(error))
+        return [Check("index", False, str(error))]
+    queue = _work_problems(status.work, status.workers)
     detail = f"{status.documents} documents, {status.chunks} chunks, {status.words} words"
-    if status.problems:
-        return Check("index", False, f"{detail}. {' '.join(status.problems)}", "emily reindex")
-    return Check("index", True, detail)
+    problems = [problem for problem in status.problems if problem not in queue]
+    index = Check("index", True, detail)
+    if problems:
+        index = Check("index", False, f"{detail}. {' '.join(problems)}", "emily reindex")
+    waiting = sum(found.get("waiting", 0) for found in status.work.values())
+    if waiting and not status.workers:
+        return [index, Check("queue", False, " ".join(queue), "emily serve")]
+    # A file that is broken is told, but no part of Emily is: only what nobody does is amiss.
+    told = " ".join(queue) or "nothing failed, and nothing waits for a worker that is not there"
+    return [index, Check("queue", True, told)]
 
 
 async def _embedder(embedder: Embedder) -> Check:
