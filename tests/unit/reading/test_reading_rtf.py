@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -304,6 +304,7 @@ WORDS = r"""
 
 
 @given(st.lists(st.sampled_from(WORDS.split()), max_size=60))
+@example(["\\u-10179", "\\listtext", "\\u-10179"])
 def test_any_sequence_of_control_words_is_read(words: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.rtf"

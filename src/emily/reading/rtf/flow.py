@@ -149,12 +149,10 @@ class Flow:
         return self.out
 
     def _take(self) -> tuple[str, str]:
-        text = "".join(self._pieces).strip()
-        if any("\ud800" <= char <= "\udfff" for char in text):
-            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        text = _paired("".join(self._pieces)).strip()
         label = ""
         if self._label is not None:
-            label = "".join("".join(self._label).split())
+            label = "".join(_paired("".join(self._label)).split())
             if not any(char.isalnum() for char in label) or label in _BULLETS:
                 label = "-"
             elif label.isdigit():
@@ -183,6 +181,13 @@ class Flow:
         for lines in self._hung:
             self.out.insert(lines)
         self._hung = []
+
+
+def _paired(text: str) -> str:
+    """A text whose halves of characters are joined, those without a partner replaced."""
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def _aligned(rows: Sequence[tuple[list[str], Row]]) -> list[list[str]]:
