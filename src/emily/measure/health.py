@@ -175,13 +175,17 @@ def _work_problems(work: Mapping[str, Mapping[str, int]], workers: int) -> list[
                 f"{failed} {'job' if failed == 1 else 'jobs'} of {phase} failed. emily jobs "
                 "--failed says why; emily retry tries again."
             )
-    waiting = sum(found.get("waiting", 0) for found in work.values())
-    if waiting and not workers:
+    if waiting := _unattended(work, workers):
         problems.append(
             f"{waiting} {'job waits' if waiting == 1 else 'jobs wait'}, and no worker is at work. "
             "Start one with: emily serve, or emily worker"
         )
     return problems
+
+
+def _unattended(work: Mapping[str, Mapping[str, int]], workers: int) -> int:
+    """How many jobs wait and have nobody to do them."""
+    return 0 if workers else sum(found.get("waiting", 0) for found in work.values())
 
 
 async def examine(
@@ -274,8 +278,7 @@ async def _index(
     index = Check("index", True, detail)
     if problems:
         index = Check("index", False, f"{detail}. {' '.join(problems)}", "emily reindex")
-    waiting = sum(found.get("waiting", 0) for found in status.work.values())
-    if waiting and not status.workers:
+    if _unattended(status.work, status.workers):
         return [index, Check("queue", False, " ".join(queue), "emily serve")]
     # A file that is broken is told, but no part of Emily is: only what nobody does is amiss.
     told = " ".join(queue) or "nothing failed, and nothing waits for a worker that is not there"
