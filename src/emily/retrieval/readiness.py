@@ -35,28 +35,14 @@ class Readiness:
         Raises:
             ModelMismatch: the index holds vectors of another model.
         """
-        model = self._model
         with trace.stage("index") as record:
-            now = await self._database.fetch_one("revision_number")
-            row = self._facts
-            if row is None or now is None or row["revision"] != now["number"]:
-                row = await self._database.fetch_one(
-                    "search_facts",
-                    {
-                        "fingerprint": self._fingerprint,
-                        **model.parameters,
-                    },
-                )
-            assert row is not None
-            self._facts = row
-            record |= {"documents": row["documents"], "stale": row["stale"], "model": str(model)}
-        if row["other_models"]:
-            raise ModelMismatch(
-                f"The index holds vectors of {row['other_models']}, and the embedder is now "
-                f"{model.name}/{model.profile}. Two models cannot be compared. "
-                "Embed the archive with it, while the other still answers: "
-                f"emily models use {chosen_embedder(self._settings)}"
-            )
+            row = await self._facts_now()
+            record |= {
+                "documents": row["documents"],
+                "stale": row["stale"],
+                "model": str(self._model),
+            }
+        self._refuse_others(row)
         if row["stale"]:
             notices.append(
                 f"{row['stale']} of {row['documents']} documents were indexed with other "
@@ -64,6 +50,37 @@ class Readiness:
                 "with: emily reindex"
             )
         return row["documents"], row["revision"]
+
+    async def of_model(self) -> None:
+        """Look once more, after a search: the archive may have changed its model meanwhile.
+
+        A search reads in several statements, and the index switches between two of them at any
+        time; what it found of both models is no answer.
+
+        Raises:
+            ModelMismatch: the index holds vectors of another model.
+        """
+        self._refuse_others(await self._facts_now())
+
+    async def _facts_now(self) -> dict[str, Any]:
+        now = await self._database.fetch_one("revision_number")
+        row = self._facts
+        if row is None or now is None or row["revision"] != now["number"]:
+            row = await self._database.fetch_one(
+                "search_facts", {"fingerprint": self._fingerprint, **self._model.parameters}
+            )
+        assert row is not None
+        self._facts = row
+        return row
+
+    def _refuse_others(self, row: dict[str, Any]) -> None:
+        if row["other_models"]:
+            raise ModelMismatch(
+                f"The index holds vectors of {row['other_models']}, and the embedder is now "
+                f"{self._model.name}/{self._model.profile}. Two models cannot be compared. "
+                "Embed the archive with it, while the other still answers: "
+                f"emily models use {chosen_embedder(self._settings)}"
+            )
 
     async def for_preset(
         self, preset: Preset, documents: int, reranker: str | None, notices: list[str]

@@ -14,7 +14,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from emily.errors import InputError, ModelError
+from emily.errors import InputError, ModelError, StoreError
 from emily.indexing.language import LanguageDetector
 from emily.models.protocols import Embedder
 from emily.retrieval.absence import load_absence, signs_of
@@ -190,7 +190,14 @@ class Retriever:
         told: Sequence[str] = (),
     ) -> Answer:
         async with self._database.session():
-            return await self._answered(texts, preset, limits, [*told], operators=operators)
+            try:
+                answer = await self._answered(texts, preset, limits, [*told], operators=operators)
+            except (StoreError, ValueError):
+                # Vectors of another length are the first that a switch of the model shows.
+                await self._readiness.of_model()
+                raise
+            await self._readiness.of_model()
+            return answer
 
     async def _answered(
         self,

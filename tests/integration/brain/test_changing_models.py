@@ -136,6 +136,34 @@ async def test_the_archive_is_searchable_all_the_time_and_switches_at_the_end(
     assert (await new.status()).stale == 0
 
 
+@pytest.mark.parametrize("first", [True, False], ids=["before", "after"])
+async def test_a_search_across_the_switch_says_that_the_model_is_another(
+    filled: Brain, served: EmbeddingServer, monkeypatch: pytest.MonkeyPatch, first: bool
+) -> None:
+    """Between two statements of one search: vectors of two lengths, or an answer of both models."""
+    real = filled._database.fetch
+    switched: list[str] = []
+
+    async def switch() -> None:
+        switched.append("yes")
+        await filled.use_model(f"ollama/{MODEL}", url=served.url)
+
+    async def fetch(name: str, parameters: Any = None) -> Any:
+        if name != "pool_details" or switched:
+            return await real(name, parameters)
+        if first:
+            await switch()
+            return await real(name, parameters)
+        rows = await real(name, parameters)
+        await switch()
+        return rows
+
+    monkeypatch.setattr(filled._database, "fetch", fetch)
+    with pytest.raises(ModelMismatch, match="emily models use bundled"):
+        await filled.search("caldaia K003", log=False)
+    assert switched
+
+
 async def test_there_and_back_again(
     filled: Brain, make: OpenBrain, served: EmbeddingServer, rows: Rows
 ) -> None:
