@@ -1,4 +1,4 @@
-"""What a file is, by its content; its suffix only tells kinds of text apart."""
+"""What a file is, by its content; its suffix tells apart only texts that content does not."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emily.errors import EmptyDocument, PasswordRequired, ReadingError, UnsupportedKind
+from emily.reading.notation import is_json, is_separated, is_xml
 
 __all__ = ["KINDS", "Kind", "detect"]
 
@@ -92,6 +93,9 @@ _MAIL_HEADERS = frozenset(
 _MAIL_SIGNS = frozenset(
     b"subject date message-id received mime-version return-path content-type delivered-to".split()
 )
+# What only a mail that was sent has: a table or a page may begin with lines like the others.
+_SENT = frozenset(b"message-id received mime-version return-path delivered-to".split())
+_PLAIN = frozenset({"", ".txt", ".text", ".log", ".dat", ".asc", ".prn"})  # they promise nothing
 _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])",
     re.IGNORECASE | re.DOTALL,
@@ -222,11 +226,12 @@ def _text_kind(path: Path, head: bytes, suffix: str) -> str:
     if (len(headers) >= 2 and headers & _MAIL_SIGNS) or (
         hint in {"eml", "mbox", "mhtml"} and headers
     ):
-        return hint if hint in {"markdown", "csv", "html"} else _mail_kind(path, start, hint)
+        named = hint == "markdown" or (hint in {"csv", "html"} and not headers & _SENT)
+        return hint if hint and named else _mail_kind(path, start, hint)
     if _HTML_START.match(start) and hint != "markdown":
         return "html"
-    if hint == "html":
-        return "html" if _HTML_TAG.search(start) else "text"
+    if hint == "html" and _HTML_TAG.search(start):
+        return "html"
     if _INVOICE.search(start[:4096]) and _XML_START.match(start):
         return "invoice"
     if flat := _FLAT.search(start[:8192]):
@@ -236,8 +241,28 @@ def _text_kind(path: Path, head: bytes, suffix: str) -> str:
     if re.match(rb"\s*<(?:\?xml|!DOCTYPE)\b", start) or (hint == "xml" and _XML_START.match(start)):
         return "xml"
     if hint in {"json", "notebook"} and start.lstrip()[:1] in {b"{", b"[", b'"'}:
-        return "notebook" if b'"nbformat"' in _read(path) and b'"cells"' in _read(path) else "json"
-    return hint if hint in {"markdown", "csv"} else "text"
+        return _json_kind(_read(path))
+    if hint == "markdown":
+        return hint
+    return _notation(path, start, whole=len(head) < _HEAD, suffix=suffix) or (
+        "csv" if hint == "csv" else "text"
+    )
+
+
+def _notation(path: Path, start: bytes, *, whole: bool, suffix: str) -> str | None:
+    """JSON, XML or separated values under the name of something else, if they are surely that."""
+    first = start.lstrip()[:1]
+    if first in {b"{", b"["}:
+        data = _narrow(_read(path))
+        return _json_kind(data) if is_json(data, len(data) < _SEARCHED) else None
+    if first == b"<":
+        return "xml" if is_xml(_narrow(_read(path))) else None
+    other = suffix in _PLAIN or suffix in _BINARY_SUFFIXES or suffix in _BY_SUFFIX
+    return "csv" if other and is_separated(start, whole) else None
+
+
+def _json_kind(data: bytes) -> str:
+    return "notebook" if b'"nbformat"' in data and b'"cells"' in data else "json"
 
 
 def _mail_kind(path: Path, start: bytes, hint: str | None) -> str:

@@ -143,6 +143,70 @@ def test_kinds_of_everyday_files(
     test_kind(tmp_path, name, content, kind, says)
 
 
+NOTEBOOK = b'{"cells": [{"cell_type": "code", "source": ["1 + 1"]}], "nbformat": 4}'
+SENT = b"Received: from a by b\r\nMessage-ID: <1@example.org>\r\n" + MAIL
+ROWS = "name;town;born\nAda;London;1815\nGrace;New York;1906\nAlan;London;1912\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind", "says"),
+    [
+        ("a.txt", b'{"invoice": 17, "lines": [{"sum": 1.5}]}', "json", None),
+        ("a", b'\xef\xbb\xbf[\n  {"a": 1},\n  {"a": 2}\n]\n', "json", None),
+        ("a.log", b'{"at": 1, "what": "began"}\n{"at": 2, "what": "ended"}\n', "json", None),
+        ("a.csv", b'[{"a": 1}]', "json", "ends in .csv, but the content is json"),
+        ("a.html", b'{"a": 1}', "json", "ends in .html, but the content is json"),
+        ("a.txt", '{"à": [1, 2]}'.encode("utf-16"), "json", None),
+        ("a.txt", NOTEBOOK, "notebook", None),
+        ("work", NOTEBOOK, "notebook", None),
+        ("a.json", NOTEBOOK, "notebook", None),
+        ("a.txt", b"{draft} is a word in braces", "text", None),
+        ("a.txt", b"[1] Ada Lovelace, Notes, 1843.\n[2] see there", "text", None),
+        ("a.txt", b'{"a": 1} is how an object begins', "text", None),
+        ("a.md", b'{"a": 1}', "markdown", None),
+        ("a.txt", b"<order><item>3 lamps</item></order>\n", "xml", None),
+        ("a.csv", b"<!-- out of the shop -->\n<order n='1'><item/></order>", "xml", "ends in .csv"),
+        ("a", b"<?xml version='1.0'?><order/>", "xml", None),
+        ("a.txt", b"<order> is where it begins", "text", None),
+        ("a.txt", b"<order><item></order>", "text", None),
+        ("a.txt", b"<!DOCTYPE html><p>x</p>", "html", None),
+        ("a.csv", b"<html><body>x</body></html>", "html", "ends in .csv"),
+        ("a.xml", b"<html><body>x</body></html>", "html", "ends in .xml"),
+        ("a.txt", ROWS.encode(), "csv", None),
+        ("a", ROWS.replace(";", "\t").encode(), "csv", None),
+        ("a.json", ROWS.replace(";", ",").encode(), "csv", "ends in .json, but the content is csv"),
+        ("a.txt", ROWS.replace(";", "|").encode("utf-16"), "csv", None),
+        ("a.py", ROWS.encode(), "text", None),
+        ("a.txt", (ROWS + "a;b\n").encode(), "text", None),
+        ("a.txt", b"Dear Ada, dear Grace, hello.\nOne, two, three\n" * 3, "text", None),
+        ("a.txt", b"a;a;b\n1;2;3\n1;2;3\n", "text", None),
+        ("a.txt", MAIL, "eml", None),
+        ("a.csv", SENT, "eml", "ends in .csv, but the content is eml"),
+        ("a.html", SENT, "eml", "ends in .html, but the content is eml"),
+        ("a.csv", MAIL, "csv", None),
+    ],
+)
+def test_a_text_is_known_by_its_notation_whatever_its_name(
+    tmp_path: Path, name: str, content: bytes, kind: str, says: str | None
+) -> None:
+    test_kind(tmp_path, name, content, kind, says)
+
+
+def test_a_large_text_is_known_by_its_beginning(tmp_path: Path) -> None:
+    record = b'{"name": "Ada", "note": "' + b"x" * 990 + b'"},\n'
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"[" + 9_000 * record + b"{}]")
+    assert detect(path).name == "json"
+    path.write_bytes(ROWS.encode() + 9_000 * b"Ada;London;1815\n")
+    assert detect(path).name == "csv"
+
+
+def test_json_that_nests_too_deeply_is_left_to_its_reader(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"[" * 100_000 + b"]" * 100_000)
+    assert detect(path).name == "json"
+
+
 @pytest.mark.parametrize(
     ("content", "seen"),
     [
