@@ -88,7 +88,8 @@ async def template(server: EmbeddedServer) -> str:
 def database_url(server: EmbeddedServer, template: str) -> Iterator[str]:
     """Address of a fresh, migrated database."""
     name = f"test_{uuid4().hex}"
-    _administer(server, f"CREATE DATABASE {name} TEMPLATE {template}")
+    # Copied as files: half the time of a copy through the log, which is kept for nobody here.
+    _administer(server, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
     try:
         yield server.url(name)
     finally:
