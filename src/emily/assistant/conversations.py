@@ -99,14 +99,21 @@ class Conversations:
             raise InputError(f"The conversation {identity} is not one of {client.name!r}.")
         return Conversation(**row)
 
-    async def fork(self, client: Client, identity: UUID) -> Conversation:
+    async def fork(
+        self, client: Client, identity: UUID, until: datetime | None = None
+    ) -> Conversation:
         """A copy of a conversation, which may open what that one was shown so far.
+
+        Args:
+            client: whose it is.
+            identity: of the conversation.
+            until: as it was at that moment; now by default.
 
         Raises:
             InputError: there is none of that id, or it is another client's.
             StoreError: the database cannot take it.
         """
-        values = {"id": identity, "fork": uuid4(), "client": client.name}
+        values = {"id": identity, "fork": uuid4(), "client": client.name, "until": until}
 
         async def write(connection: Connection) -> dict[str, Any] | None:
             cursor = await connection.execute(statement("fork_conversation"), values)
@@ -119,6 +126,10 @@ class Conversations:
         if row is None:
             raise InputError(f"There is no conversation {identity} of {client.name!r}.")
         return Conversation(**row)
+
+    async def drop(self, identity: UUID) -> None:
+        """Let a conversation be gone; what left in it stays in the ledger."""
+        await self._database.execute("drop_conversation", {"id": identity})
 
     async def list(self, client: str | None = None, limit: int = 50) -> Sequence[Conversation]:
         """Conversations, the latest first; those of one client, or of all."""

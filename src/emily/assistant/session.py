@@ -7,10 +7,12 @@ gone on with.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -23,21 +25,31 @@ from emily.assistant.descriptions import (
     write_description,
 )
 from emily.assistant.tools import MODES, Tools
+from emily.assistant.turns import Conditions, Turn, TurnLog
 from emily.assistant.writing import WRITE_FILE
 from emily.errors import InputError, ModelUnavailable
 from emily.settings import Settings, private_folder
 
 if TYPE_CHECKING:
-    from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient
+    from claude_agent_sdk import (
+        AssistantMessage,
+        ClaudeAgentOptions,
+        ClaudeSDKClient,
+        SdkMcpTool,
+    )
 
     from emily.assistant.desk import Assistant
 
-__all__ = ["CLIENT", "Piece", "Session", "open_session", "persona"]
+__all__ = ["CLIENT", "LOOKING", "Fork", "Piece", "Session", "open_session", "persona"]
 
 CLIENT = "chat"
 """The client of conversations in the terminal, in the ledger and for ``local_clients``."""
 
+LOOKING = ("search_knowledge", "get_document", "search_memory")
+"""Tools that look and do nothing else."""
+
 _SERVER = "emily"
+_NOT_NOW = "This conversation is asked again to measure it; nothing is done in it."
 _PERSONA = (
     "You are Emily, a personal assistant with a second brain. Answer in the owner's language, "
     "briefly and plainly. Behind what you take from a document write its name and page or line in "
@@ -62,13 +74,58 @@ class Piece:
     failure: str | None = None
 
 
-class Session:
-    """A conversation under way."""
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Where a conversation is forked to ask again what was asked then.
 
-    def __init__(self, client: ClaudeSDKClient, desk: Assistant, conversation: Conversation):
+    Nothing of such a fork is noted, learned or done outside: it only looks.
+
+    Attributes:
+        runtime: the runtime's session.
+        after: the last message to keep, by the runtime's id.
+        at: when that was; what was shown later cannot be opened.
+    """
+
+    runtime: str
+    after: str
+    at: datetime
+
+
+class Session:
+    """A conversation under way.
+
+    Attributes:
+        conversation: which one.
+        conditions: under which its messages are sent.
+        turn: the last message with its answer, once that is whole.
+    """
+
+    def __init__(
+        self,
+        client: ClaudeSDKClient,
+        desk: Assistant,
+        tools: Tools,
+        conditions: Conditions,
+        log: TurnLog | None,
+    ) -> None:
+        """Join the runtime to a conversation.
+
+        Args:
+            client: the runtime.
+            desk: conversations, tools, ledger.
+            tools: of the conversation.
+            conditions: under which messages are sent.
+            log: where turns are noted; none for a fork that only asks again.
+        """
         self._client = client
         self._desk = desk
-        self.conversation = conversation
+        self._tools = tools
+        self._log = log
+        self._begun = False
+        self._spent = 0.0
+        self.conversation = tools.conversation
+        self.conditions = conditions
+        self.turn: Turn | None = None
 
     async def ask(self, message: str) -> AsyncIterator[Piece]:
         """Send a message; gives the answer piece by piece.
@@ -79,6 +136,9 @@ class Session:
         from claude_agent_sdk import AssistantMessage, ResultMessage, StreamEvent, ToolUseBlock
 
         await self._desk.conversations.note(self.conversation.id, title=message[:80])
+        self.turn = None
+        answer: AssistantMessage | None = None
+        looked = len(self._tools.looks)
         await self._client.query(message)
         async for item in self._client.receive_response():
             if isinstance(item, StreamEvent):
@@ -86,6 +146,7 @@ class Session:
                 if delta.get("type") == "text_delta":
                     yield Piece(text=str(delta.get("text") or ""))
             elif isinstance(item, AssistantMessage):
+                answer = item
                 for block in item.content:
                     if isinstance(block, ToolUseBlock):
                         yield Piece(tool=block.name.removeprefix(f"mcp__{_SERVER}__"))
@@ -94,6 +155,32 @@ class Session:
                 # An error of the API comes with the subtype "success".
                 if item.is_error or item.subtype != "success":
                     yield Piece(failure=_failure(item))
+                elif answer is not None and answer.uuid is not None:
+                    self._keep(message, answer, item, looked)
+
+    def _keep(self, message: str, answer: Any, result: Any, looked: int) -> None:
+        """Keep a whole turn, and note it."""
+        usage = answer.usage or {}
+        into = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+        spent = float(result.total_cost_usd or 0.0)  # of the whole session so far
+        self.turn = Turn(
+            message=message,
+            runtime=result.session_id,
+            last=answer.uuid,
+            model=answer.model,
+            ended_at=datetime.now(UTC),
+            looks=tuple(self._tools.looks[looked:]),
+            tokens=sum(int(usage.get(name) or 0) for name in into),
+            cost=max(0.0, spent - self._spent),
+            conditions=self.conditions,
+        )
+        self._spent = spent
+        if self._log is None:
+            return
+        if not self._begun:
+            self._log.begin(self.conversation.id, self.conditions)
+            self._begun = True
+        self._log.add(self.conversation.id, self.turn)
 
     async def interrupt(self) -> None:
         """Stop the answer that is coming."""
@@ -135,6 +222,7 @@ async def open_session(
     health: Sequence[str] = (),
     resume: UUID | None = None,
     fork: bool = False,
+    replay: Fork | None = None,
     client: Client | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> AsyncIterator[Session]:
@@ -146,6 +234,7 @@ async def open_session(
         health: what of Emily is down, to be told to the model.
         resume: the conversation to go on with.
         fork: go on with a copy of it; the first stays as it is.
+        replay: go on with a copy of it from this point on, to ask again what was asked there.
         client: who speaks; the terminal by default.
         environment: where a key may be.
 
@@ -162,15 +251,22 @@ async def open_session(
         ) from None
     key = _key(settings, environment)
     who = client or desk.client(CLIENT)
-    runtime, conversation = await _conversation(desk, who, resume, fork=fork)
+    if replay is not None and resume is not None:
+        runtime: str | None = replay.runtime
+        conversation = await desk.conversations.fork(who, resume, replay.at)
+    else:
+        runtime, conversation = await _conversation(desk, who, resume, fork=fork)
     tools = await desk.tools(who, conversation)
-    options = _options(settings, tools, key, health, runtime, fork=fork)
+    options, conditions = _options(
+        settings, tools, key, health, runtime, fork=fork or replay is not None, replay=replay
+    )
+    log = TurnLog(settings.home) if replay is None else None
     async with AsyncExitStack() as stack:
         try:
             sdk = await stack.enter_async_context(ClaudeSDKClient(options=options))
         except ClaudeSDKError as error:
             raise ModelUnavailable(f"Claude's runtime does not start: {error}") from None
-        yield Session(sdk, desk, conversation)
+        yield Session(sdk, desk, tools, conditions, log)
 
 
 async def _conversation(
@@ -211,34 +307,47 @@ def _options(
     runtime: str | None,
     *,
     fork: bool,
-) -> ClaudeAgentOptions:
-    from claude_agent_sdk import ClaudeAgentOptions, HookMatcher
+    replay: Fork | None = None,
+) -> tuple[ClaudeAgentOptions, Conditions]:
+    from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, create_sdk_mcp_server
 
     home = private_folder(settings.home / "chat")
     offered = ["search_knowledge", "get_document"]
     if settings.writable_folders:
         offered.append(WRITE_FILE)
     names = [f"mcp__{_SERVER}__{name}" for name in offered]
+    looking = [name for name in names if name.rpartition("__")[2] in LOOKING]
 
     async def gate(call: Any, _use: str | None, _context: Any) -> Any:
         """Nothing but our own tools, whatever the runtime would allow."""
-        if call["tool_name"] in names:
+        known = call["tool_name"] in names
+        if known and (replay is None or call["tool_name"] in looking):
             return {}
         return {
             "hookSpecificOutput": {
                 "hookEventName": "PreToolUse",
                 "permissionDecision": "deny",
-                "permissionDecisionReason": "There is no such tool.",
+                "permissionDecisionReason": _NOT_NOW if known else "There is no such tool.",
             }
         }
 
-    return ClaudeAgentOptions(
+    prompt = "\n\n".join([persona(settings), INSTRUCTIONS, *_state(health)])
+    made = _made(settings, tools)
+    conditions = Conditions(
+        prompt=prompt,
+        tools=tuple((item.name, item.description, _plain(item.input_schema)) for item in made),
+        model=settings.claude_model,
+        most_turns=settings.claude_turns,
+        runtime=_runtime(),
+        health=tuple(health),
+    )
+    options = ClaudeAgentOptions(
         tools=[],
         setting_sources=[],
         strict_mcp_config=True,
         verbatim_prompts=True,
-        system_prompt="\n\n".join([persona(settings), INSTRUCTIONS, *_state(health)]),
-        mcp_servers={_SERVER: _server(settings, tools)},
+        system_prompt=prompt,
+        mcp_servers={_SERVER: create_sdk_mcp_server(_SERVER, tools=made)},
         allowed_tools=names,
         hooks={"PreToolUse": [HookMatcher(hooks=[gate])]},
         include_partial_messages=True,
@@ -246,6 +355,7 @@ def _options(
         max_turns=settings.claude_turns,
         resume=runtime,
         fork_session=fork,
+        resume_session_at=None if replay is None else replay.after,
         cwd=home,
         env={
             **key,
@@ -256,6 +366,21 @@ def _options(
         },
         stderr=lambda _line: None,
     )
+    return options, conditions
+
+
+def _runtime() -> str:
+    from claude_agent_sdk import __version__
+
+    try:
+        from claude_agent_sdk._cli_version import __cli_version__
+    except ImportError:  # no public name has it
+        return str(__version__)
+    return f"{__version__} with {__cli_version__}"
+
+
+def _plain(schema: Any) -> dict[str, Any]:
+    return dict(json.loads(json.dumps(schema)))
 
 
 def _state(health: Sequence[str]) -> list[str]:
@@ -302,9 +427,9 @@ _FILE = {
 }
 
 
-def _server(settings: Settings, tools: Tools) -> Any:
-    """The tools, as a server inside of this process."""
-    from claude_agent_sdk import SdkMcpTool, ToolAnnotations, create_sdk_mcp_server
+def _made(settings: Settings, tools: Tools) -> list[SdkMcpTool[Any]]:
+    """The tools, for a server inside of this process."""
+    from claude_agent_sdk import SdkMcpTool, ToolAnnotations
 
     async def search_knowledge(given: dict[str, Any]) -> dict[str, Any]:
         answer = await tools.search_knowledge(
@@ -327,7 +452,7 @@ def _server(settings: Settings, tools: Tools) -> Any:
         answer = await tools.write_file(given["name"], given["text"], folder)
         return _content(answer.text, refused=answer.refused)
 
-    made = [
+    return [
         SdkMcpTool(
             name=name,
             description=description,
@@ -342,7 +467,6 @@ def _server(settings: Settings, tools: Tools) -> Any:
         )
         if name != WRITE_FILE or settings.writable_folders
     ]
-    return create_sdk_mcp_server(_SERVER, tools=made)
 
 
 def _content(text: str, *, refused: bool) -> dict[str, Any]:

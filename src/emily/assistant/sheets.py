@@ -15,10 +15,13 @@ from emily.models.untrusted import marks, neutralise, wrapped
 from emily.retrieval.answer import Result
 from emily.retrieval.rendering import cited, document_block
 
-__all__ = ["MOST_CHARACTERS", "Sheet", "answer_sheet", "said", "summary_sheet"]
+__all__ = ["MOST_CHARACTERS", "SUMMARY", "Sheet", "answer_sheet", "said", "summary_sheet"]
 
 MOST_CHARACTERS = 48_000
 """Most characters of one result; clients cut one of 50,000, and the wrapper's end with it."""
+
+SUMMARY = ("summary",)
+"""The places of a document of which its summary was sent."""
 
 LOOK_FURTHER = (
     "Document {id}: what follows are passages of it, not the whole. What you miss here can still "
@@ -116,4 +119,4 @@ def summary_sheet(
     shown = summary if len(summary) <= cut else summary[:cut].rsplit(" ", 1)[0] + " …"
     own = f"{title} (document {identity})\n--- summary\n{shown}"
     lines = [*said(notices), f"Notice: {LOOK_BEHIND.format(id=identity)}", wrapped(own)]
-    return Sheet("\n".join(lines), (SentDocument(identity, name, ("summary",), len(own)),))
+    return Sheet("\n".join(lines), (SentDocument(identity, name, SUMMARY, len(own)),))

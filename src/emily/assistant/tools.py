@@ -15,7 +15,8 @@ from emily.assistant.approvals import Approvals
 from emily.assistant.conversations import Client, Conversation, Conversations
 from emily.assistant.ledger import Egress, Role
 from emily.assistant.private import PrivatePlaces
-from emily.assistant.sheets import Sheet, answer_sheet, said, summary_sheet
+from emily.assistant.sheets import SUMMARY, Sheet, answer_sheet, said, summary_sheet
+from emily.assistant.turns import Look, Sight
 from emily.assistant.writing import WRITE_FILE, FileWriter
 from emily.errors import EmilyError, InputError
 from emily.retrieval.filters import Filters, parse_filters
@@ -70,7 +71,13 @@ class ToolText:
 
 
 class Tools:
-    """The tools of one conversation."""
+    """The tools of one conversation.
+
+    Attributes:
+        client: who asks.
+        conversation: whose set of documents counts.
+        looks: what was given, in order.
+    """
 
     def __init__(
         self,
@@ -103,6 +110,7 @@ class Tools:
         self._ask = ask
         self.client = client
         self.conversation = conversation
+        self.looks: list[Look] = []
         self._approvals = approvals
         self._writer = writer
         self._role: Role = role
@@ -306,5 +314,16 @@ class Tools:
             )
         except EmilyError as error:
             _log.info("%s was refused: %s", tool, error)
+            self.looks.append(Look(tool, None))
             return ToolText("\n".join(said(str(error).split("\n"))), refused=True)
+        self.looks.append(Look(tool, _sight(tool, sheet)))
         return ToolText(sheet.text)
+
+
+def _sight(tool: str, sheet: Sheet) -> Sight | None:
+    """What of documents a result shows."""
+    if not sheet.documents:
+        return None
+    if tool == "get_document":
+        return "summary" if sheet.documents[0].places == SUMMARY else "open"
+    return "search"

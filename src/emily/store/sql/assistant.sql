@@ -18,7 +18,11 @@ RETURNING id, client, declared, runtime, title, forked_from, started_at, last_at
 -- name: fork_shown_documents
 INSERT INTO shown_document (conversation_id, document_id, shown_at)
 SELECT %(fork)s::uuid, document_id, shown_at FROM shown_document
-WHERE conversation_id = %(id)s::uuid;
+WHERE conversation_id = %(id)s::uuid
+  AND (%(until)s::timestamptz IS NULL OR shown_at <= %(until)s::timestamptz);
+
+-- name: drop_conversation
+DELETE FROM conversation WHERE id = %(id)s::uuid;
 
 -- name: list_conversations
 SELECT id, client, declared, runtime, title, forked_from, started_at, last_at
