@@ -121,8 +121,34 @@ def test_a_table_in_a_cell_follows_its_table(source: Make, pages: Pages) -> None
 def test_deleted_and_hidden_text_is_left_out(source: Make, pages: Pages) -> None:
     text: list[Run] = [("Keep this, drop that, hide those, end.\r", b"")]
     marks = [(10, 21, 0x0800), (21, 33, 0x083C)]
-    (page,) = pages(read_doc(source(doc(text, hidden=marks), "t.doc")))
+    draft = read_doc(source(doc(text, hidden=marks), "t.doc"))
+    (page,) = pages(draft)
     assert page.text == "Keep this, end."
+    assert draft.warnings == [
+        "Tracked deletions are left out (9 characters): the text is read as if all changes were "
+        "accepted.",
+        "Hidden text is left out (10 characters).",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "marks", "said"),
+    [
+        ("Keep this.\r", [], []),
+        ("Keep this.  \r", [(10, 12, 0x083C)], []),  # blanks alone
+        ('Oak\x13 XE "Oak" \x15 planks\r', [(3, 14, 0x083C)], []),  # an entry of the index
+        ("Keep, drop\r", [(4, 10, 0x0800)], ["deletions are left out (5 "]),
+        ("Keep, hide\r", [(4, 10, 0x083C)], ["Hidden text is left out (5 "]),
+        ("Both, gone\r", [(4, 7, 0x0800), (7, 10, 0x0800)], ["deletions are left out (5 "]),
+    ],
+)
+def test_what_is_left_out_is_said(
+    source: Make, pages: Pages, text: str, marks: list[tuple[int, int, int]], said: list[str]
+) -> None:
+    draft = read_doc(source(doc([(text, b"")], hidden=marks), "t.doc"))
+    pages(draft)
+    assert len(draft.warnings) == len(said)
+    assert all(part in warning for part, warning in zip(said, draft.warnings, strict=True))
 
 
 @pytest.mark.parametrize(

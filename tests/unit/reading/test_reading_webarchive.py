@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import io
 import plistlib
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from email.message import EmailMessage
 from email.policy import SMTP
 from typing import Any
+from urllib.parse import quote, urljoin
 
 import pytest
 from hypothesis import given
@@ -79,6 +81,58 @@ def test_a_web_archive(source: Make, pages: Pages, form: Any) -> None:
     assert "Pane" in page.text.split("\n")[table.rows[0][0]]
     assert (draft.kind, draft.citation, draft.title) == ("webarchive", "none", "News")
     assert draft.warnings == []
+
+
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg'><path d='M0 0h9'/></svg>"
+BLANK = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'></svg>"
+
+
+@pytest.mark.parametrize(
+    ("shown", "said"),
+    [
+        ("<img src='a.png'>", []),
+        ("<img src=''><img alt='none'>", []),
+        ("<img src='far.png'>", ["1 picture is not read: missing in the saved page."]),
+        (
+            "<img src='far.png'><img src='far.png'><img src='http://x.org/b.gif'><img src='cid:b'>",
+            ["3 pictures are not read: missing in the saved page."],
+        ),
+        ("<img src='a.svg'><img src='a.svg'>", ["1 picture is not read: drawn in SVG."]),
+        (
+            "<img src='data:image/svg+xml,%3Csvg%3E%3Ctext%3Ex%3C/text%3E%3C/svg%3E'>",
+            ["1 picture is not read: drawn in SVG."],
+        ),
+        (
+            f"<img src='data:image/svg+xml;base64,{base64.b64encode(SVG).decode()}'><img src='z'>",
+            [
+                "1 picture is not read: missing in the saved page.",
+                "1 picture is not read: drawn in SVG.",
+            ],
+        ),
+        (f"<img src='data:image/svg+xml,{quote(BLANK)}'><img src='blank.svg'>", []),
+    ],
+)
+@pytest.mark.parametrize("saved_by", ["safari", "others"])
+def test_pictures_that_are_missing_or_drawn_are_said(
+    source: Make, pages: Pages, shown: str, said: list[str], saved_by: str
+) -> None:
+    markup = f"<p>Words {shown}</p>"
+    held = [("a.png", "png", picture()), ("a.svg", "svg+xml", SVG), ("blank.svg", "svg+xml", BLANK)]
+    if saved_by == "safari":
+        resources = [
+            resource(data, urljoin(HOME, name), f"image/{sub}") for name, sub, data in held
+        ]
+        given = plistlib.dumps(archive(resource(markup.encode()), *resources))
+        draft = read_webarchive(source(given, "a.webarchive"))
+    else:
+        parts = [
+            ("image", sub, data, {"Content-Location": urljoin(HOME, name)})
+            for name, sub, data in held
+        ]
+        draft = read_mhtml(source(mhtml(markup, parts), "a.mhtml"))
+    (page,) = pages(draft)
+    assert page.text.startswith("Words")
+    assert [text for text in draft.warnings if "picture" in text] == said
 
 
 def test_the_kind_is_told_by_content(source: Make) -> None:

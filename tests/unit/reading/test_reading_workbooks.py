@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import zipfile
 from collections.abc import Callable
@@ -10,13 +11,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image, ImageDraw, ImageFont
 from tests.unit.reading.office_binary import (
     biff,
     brt,
     cell,
     compound,
+    holder,
     label,
     number,
+    record,
     row,
     short_text,
     summary,
@@ -112,7 +116,7 @@ def test_a_cap_on_rows_is_stated(
     data = old({"Long": [number(at, 0, at) for at in range(5)]})
     (page,) = pages(read_workbook(source(data, "long.xls")))
     assert bare(page.text) == "# Long\n\n0\n1\n2"
-    assert page.warning == "Sheet 1 (Long) has more than 3 rows; only the first 3 are read."
+    assert page.warning == "Sheet 1 (Long): it has more than 3 rows; only the first 3 are read."
 
 
 def test_what_cells_hold(source: Make, pages: Pages) -> None:
@@ -287,3 +291,167 @@ def test_records_that_declare_more_than_there_is(source: Make, pages: Pages) -> 
     data = xlsb({"S": row(0) + cell(6, 0, b"\xff\xff\xff\xff") + many})
     (page,) = pages(read_workbook(source(data, "s.xlsb")))
     assert page.route == "blank"
+
+
+# Pictures and remarks -----------------------------------------------------------------------------
+
+
+def drawn(word: str, packed: int = 6) -> bytes:
+    """A picture that shows a word; with ``packed`` 0 its file is larger than a record."""
+    image = Image.new("RGB", (160, 90), "white")
+    ImageDraw.Draw(image).text((10, 20), word, "black", ImageFont.load_default(40))
+    data = io.BytesIO()
+    image.save(data, "PNG", compress_level=packed)
+    return data.getvalue()
+
+
+def shared(*pictures: bytes | None) -> bytes:
+    """The records of the pictures that all sheets share; ``None`` for one that is not there."""
+    entries = b"".join(
+        record(0xF007, bytes(36) + (record(0xF01E, bytes(17) + picture) if picture else b""), 6)
+        for picture in pictures
+    )
+    given = holder(0xF000, record(0xF006, bytes(24)), holder(0xF001, entries))
+    pieces = [given[at : at + 8000] for at in range(0, len(given), 8000)]
+    return b"".join(biff(0x3C if at else 0xEB, piece) for at, piece in enumerate(pieces))
+
+
+def shape(number: int, row: int, sort: int = 0xF004) -> bytes:
+    """A shape that shows a picture and is anchored to a row, from 0."""
+    anchor = struct.pack("<9H", 0, 1, 0, row, 0, 3, 0, row + 2, 0)
+    return holder(
+        sort,
+        record(0xF00A, struct.pack("<II", 1024 + number, 0xA00), 75),
+        record(0xF00B, struct.pack("<HI", 0x4104, number), 1),
+        record(0xF010, anchor),
+    )
+
+
+CELLS = [label(0, 0, "Item"), label(0, 1, "Sum"), label(1, 0, "Oak"), number(1, 1, 3)]
+BELOW = [label(6, 0, "Checked"), label(6, 1, "yes")]
+UNREAD = "[picture, not read]"
+
+
+@pytest.mark.parametrize("parted", [True, False])
+def test_pictures_of_old_workbooks_stand_in_their_place(
+    source: Make, pages: Pages, parted: bool
+) -> None:
+    first, second = shape(2, 3), shape(1, 9)
+    body = holder(0xF002, record(0xF008, bytes(8)), holder(0xF003, first, second))
+    at = body.index(second)
+    drawing = [biff(0xEC, body[:at]), biff(0xEC, body[at:])] if parted else [biff(0xEC, body)]
+    data = old({"S": [*CELLS, *BELOW, *drawing]}, extra=shared(drawn("one"), drawn("two", 0)))
+    given_source = source(data, "a.xls")
+    (page,) = pages(read_workbook(given_source))
+    assert page.text.split("\n") == [
+        "# S", "", "| Item | Sum |", "| --- | --- |", "| Oak | 3 |", "", UNREAD, "",
+        "| Checked | yes |", "", UNREAD,
+    ]  # fmt: skip
+    assert page.pictures == 2
+    assert given_source.pictures.warnings == ["2 pictures are not read: OCR is off (setting ocr)."]
+
+
+def test_a_picture_of_windows_is_said_not_to_be_read(source: Make, pages: Pages) -> None:
+    data = old({"S": [*CELLS, biff(0xEC, holder(0xF003, shape(1, 3)))]}, extra=shared(b"metafile"))
+    given_source = source(data, "a.xls")
+    (page,) = pages(read_workbook(given_source))
+    assert (page.text.split("\n")[-1], page.pictures) == (UNREAD, 1)
+    assert given_source.pictures.warnings == [
+        "1 picture is not read: it is broken, or of a kind that is not read."
+    ]
+
+
+def test_a_picture_that_is_missing_is_said(source: Make, pages: Pages) -> None:
+    body = holder(0xF002, holder(0xF003, shape(1, 3), shape(7, 4)))
+    data = old({"S": [*CELLS, biff(0xEC, body)]}, extra=shared(None))
+    (page,) = pages(read_workbook(source(data, "a.xls")))
+    assert bare(page.text) == "# S\n\nItem | Sum\nOak | 3"
+    missing = "a picture is not read: it is missing in the file"
+    assert page.warning == f"Sheet 1 (S): {missing}; {missing}."
+
+
+def above(data: bytes, parts: dict[str, bytes]) -> bytes:
+    """A binary workbook with a drawing and remarks above its first sheet."""
+    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006/relationships"
+    packed = io.BytesIO(data)
+    with zipfile.ZipFile(packed, "a") as archive:
+        targets = {"drawing": "../drawings/drawing1.xml", "comments": "../comments1.bin"}
+        related = "".join(
+            f'<Relationship Id="r{kind}" Type="{relation}/{kind}" Target="{target}"/>'
+            for kind, target in targets.items()
+        )
+        archive.writestr(
+            "xl/worksheets/_rels/sheet1.bin.rels",
+            f'<Relationships xmlns="{package}">{related}</Relationships>',
+        )
+        archive.writestr(
+            "xl/drawings/_rels/drawing1.xml.rels",
+            f'<Relationships xmlns="{package}"><Relationship Id="p1" Type="{relation}/image" '
+            'Target="../media/image1.png"/></Relationships>',
+        )
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return packed.getvalue()
+
+
+DRAWING = (
+    b'<wsDr xmlns:a="urn:a" xmlns:r="urn:r"><twoCellAnchor><from><row>3</row></from><pic>'
+    b'<blipFill><a:blip r:embed="p1"/></blipFill></pic></twoCellAnchor><twoCellAnchor><from><row>'
+    b"8</row></from><sp><txBody><a:p><a:r><a:t>Ask the joiner</a:t></a:r></a:p></txBody></sp>"
+    b"</twoCellAnchor></wsDr>"
+)
+REMARKS = (
+    brt(632, wide_text("Ada"))
+    + brt(635, struct.pack("<5I16x", 0, 1, 1, 27, 27))
+    + brt(637, b"\0" + wide_text("Ada:\nWhich oak?"))
+)
+
+
+def test_pictures_boxes_and_remarks_of_binary_workbooks(source: Make, pages: Pages) -> None:
+    cells = row(0) + cell(6, 0, wide_text("Item")) + row(6) + cell(6, 0, wide_text("Checked"))
+    parts = {
+        "xl/drawings/drawing1.xml": DRAWING,
+        "xl/comments1.bin": REMARKS,
+        "xl/media/image1.png": drawn("one"),
+    }
+    given_source = source(above(xlsb({"S": cells}), parts), "a.xlsb")
+    (page,) = pages(read_workbook(given_source))
+    assert bare(page.text).split("\n") == [
+        "# S", "", "Item", "", UNREAD, "", "Checked", "", "Ask the joiner", "",
+        "Comment (Ada) on AB2: Which oak?",
+    ]  # fmt: skip
+    assert page.pictures == 1
+    assert given_source.pictures.warnings == ["1 picture is not read: OCR is off (setting ocr)."]
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"xl/drawings/drawing1.xml": b"none", "xl/comments1.bin": REMARKS}, "above the cells"),
+        (
+            {"xl/drawings/drawing1.xml": DRAWING, "xl/comments1.bin": REMARKS[:-3]},
+            "remarks are not",
+        ),
+    ],
+)
+def test_what_lies_above_and_is_broken_stops_no_cell(
+    source: Make, pages: Pages, parts: dict[str, bytes], said: str
+) -> None:
+    cells = row(0) + cell(6, 0, wide_text("Item"))
+    (page,) = pages(read_workbook(source(above(xlsb({"S": cells}), parts), "a.xlsb")))
+    assert "Item" in page.text
+    assert said in (page.warning or "")
+
+
+@given(st.binary(min_size=1, max_size=40), st.integers(0, 400), st.booleans())
+def test_damaged_drawings_never_escape(noise: bytes, at: int, in_store: bool) -> None:
+    stored, body = shared(drawn("one")), holder(0xF003, shape(1, 3))
+    if in_store:
+        stored = stored[:4] + (stored[4 : 4 + at] + noise + stored[4 + at + len(noise) :])
+        stored = biff(0xEB, stored[4:8000])
+    else:
+        body = body[:at] + noise + body[at + len(noise) :]
+    book = Xls(xls({"S": [biff(0xEC, body)]}, extra=stored)["Workbook"])
+    for _, data in book.pictures(book.sheets[0]):
+        assert data is None or isinstance(data, bytes)

@@ -29,7 +29,7 @@ def read_doc(source: Source) -> Draft:
     """A document of Word 97 to 2003 as one page: pages exist only once a printer lays them out.
 
     Headers stand once at the start, footers once at the end, before notes and comments, which are
-    marked. Deleted and hidden text is left out.
+    marked. Deleted and hidden text is left out, which is said.
 
     Raises:
         PasswordRequired: it is encrypted.
@@ -103,6 +103,13 @@ def _read_doc(source: Source) -> Draft:
     pictures = source.pictures.on_page(1)
     page = Page(1, text, tables=tuple(writer.blocks.tables), pictures=pictures)
     draft = Draft("doc", "none", single_page(page), title, warnings, facts)
+    if word.deleted:
+        draft.warnings.append(
+            f"Tracked deletions are left out ({word.deleted:,} characters): the text is read "
+            "as if all changes were accepted."
+        )
+    if word.hidden:
+        draft.warnings.append(f"Hidden text is left out ({word.hidden:,} characters).")
     if word.old:
         draft.warnings.append(
             "The document is of Word 6 or 95: its text is read, without headings and pictures. "

@@ -42,6 +42,7 @@ _IN_TABLE, _ROW_END, _DEPTH, _INNER_CELL, _INNER_ROW_END = 0x2416, 0x2417, 0x664
 _HUGE, _DROPPED = 0x6646, 0x442C
 
 _BREAK = re.compile("[\r\x07\x0c]")
+_UNSEEN = re.compile("\x13[^\x14\x15]*|[\x00-\x20]+")  # what fields are made of, and blanks
 _DEEPEST = 50  # tables inside of tables
 
 
@@ -96,6 +97,7 @@ class WordBinary:
 
     Attributes:
         old: whether it is of Word 6 or 95, whose tables and styles are not read.
+        deleted, hidden: characters left out because they are struck from the text, or hidden.
 
     Raises:
         PasswordRequired: it is encrypted.
@@ -109,6 +111,7 @@ class WordBinary:
         if flags & _ENCRYPTED:
             raise PasswordRequired("the doc file opens only with a password")
         self.old = u16(main, 2) < _WORD_97
+        self.deleted = self.hidden = 0
         self._main, self._data = main, data
         self._fib = main[:_FIB_BYTES].ljust(_FIB_BYTES, b"\0")
         self._table = tables[1 if flags & _TABLE_1 else 0]
@@ -261,9 +264,13 @@ class WordBinary:
         for first, end, found in self._runs(_CHARACTERS, 1):
             known = dict(properties(found))
             picture = known.get(_PICTURE)
-            gone = flag(known, _DELETED) == 1 or flag(known, _HIDDEN) == 1
+            deleted, hidden = flag(known, _DELETED) == 1, flag(known, _HIDDEN) == 1
+            gone = deleted or hidden
             if gone or picture is not None:
                 for begin, stop in self._characters(first, end):
+                    seen = _seen(self._text[begin:stop]) if gone else 0
+                    self.deleted += seen if deleted else 0
+                    self.hidden += 0 if deleted else seen
                     yield _Mark(
                         begin, stop, "" if gone else None, u32(picture, 0) if picture else None
                     )
@@ -356,6 +363,11 @@ class WordBinary:
             at = end
         shown.append(self._text[at:stop])
         return "".join(shown), pictures
+
+
+def _seen(text: str) -> int:
+    """How many characters of a text a reader would see, were it not left out."""
+    return len(_UNSEEN.sub("", text))
 
 
 def _decoded(raw: bytes, size: int, count: int) -> str:

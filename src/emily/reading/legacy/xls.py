@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from emily.errors import LimitExceeded, PasswordRequired, ReadingError
 from emily.reading.limits import MOST_CHARACTERS
+from emily.reading.office.drawings import anchored, store
 from emily.reading.office.number_formats import BUILT_IN, shown_number
 from emily.reading.office.sheet_cells import Row
 from emily.reading.source import tidy
@@ -22,6 +23,7 @@ _CODE_PAGE, _DATES, _FORMAT, _XF, _SHEET, _STRINGS = 0x42, 0x22, 0x41E, 0xE0, 0x
 _OLD_FORMAT = 0x1E
 _NUMBER, _RK, _MANY_RK, _SHARED, _LABEL, _RICH = 0x203, 0x27E, 0xBD, 0xFD, 0x204, 0xD6
 _TRUTH, _FORMULA, _RESULT, _TEXT_BOX = 0x205, 0x06, 0x207, 0x1B6
+_PICTURES, _DRAWING = 0xEB, 0xEC  # MsoDrawingGroup, MsoDrawing (2.4.171, 2.4.170)
 _CELL_KINDS = frozenset({_NUMBER, _RK, _SHARED, _LABEL, _RICH, _TRUTH, _FORMULA})
 _PLACE = struct.Struct("<HH")
 _GOES_ON = _CONTINUE.to_bytes(2, "little")
@@ -78,7 +80,8 @@ class Xls:
         self._stream = stream
         self.sheets: list[Sheet] = []
         self._known = _Known()
-        self._last: tuple[Sheet, tuple[list[Row], list[str]]] | None = None
+        self._last: tuple[Sheet, tuple[list[Row], list[str], bytes]] | None = None
+        self._shared = bytearray()
         first = next(self._records(0), None)
         if first is None or first[0] != _BOF:
             raise ReadingError("the workbook does not begin as one of Excel 5.0 to 2003")
@@ -95,11 +98,20 @@ class Xls:
         """Texts of boxes and remarks of a sheet: TxO (2.4.329)."""
         return self._read_sheet(sheet)[1]
 
-    def _read_sheet(self, sheet: Sheet) -> tuple[list[Row], list[str]]:
+    def pictures(self, sheet: Sheet) -> list[tuple[int, bytes | None]]:
+        """The pictures of a sheet: the row (1-based) of each, and its file if it is there."""
+        placed = anchored(self._read_sheet(sheet)[2])
+        if not placed:
+            return []
+        stored = store(bytes(self._shared), b"")
+        return [(row, stored[n - 1] if n <= len(stored) else None) for row, n in placed]
+
+    def _read_sheet(self, sheet: Sheet) -> tuple[list[Row], list[str], bytes]:
         if self._last is not None and self._last[0] is sheet:
             return self._last[1]
         found: dict[int, dict[int, str]] = {}
         boxes: list[str] = []
+        drawing = bytearray()
         waiting: tuple[int, int] | None = None
         for kind, data, more in self._records(int(sheet.place)):
             if kind in _CELL_KINDS and len(data) >= 7:
@@ -117,10 +129,12 @@ class Xls:
                 for at in range(4, len(data) - 7, 6):
                     self._put(found, row, column, self._rk(data, at))
                     column += 1
+            elif kind == _DRAWING:
+                drawing += b"".join([data, *more])
             elif kind == _TEXT_BOX and self._new and more:
                 boxes.append(_one_line(_Pieces([b"", *more]).characters(_u16(data, 10))))
         rows = [Row(row + 1, dict(sorted(cells.items()))) for row, cells in sorted(found.items())]
-        self._last = sheet, (rows, list(filter(None, boxes)))
+        self._last = sheet, (rows, list(filter(None, boxes)), bytes(drawing))
         return self._last[1]
 
     def _records(self, at: int) -> Iterator[tuple[int, bytes, list[bytes]]]:
@@ -163,6 +177,8 @@ class Xls:
                 known.styles.append(_u16(data, 2))
             elif kind == _SHEET:
                 self._sheet(data)
+            elif kind == _PICTURES:
+                self._shared += b"".join([data, *more])
             elif kind == _STRINGS:
                 self._read_strings([data, *more])
 

@@ -22,6 +22,7 @@ _ROW, _RK, _ERROR, _TRUTH, _NUMBER, _TEXT, _SHARED = 0, 2, 3, 4, 5, 6, 7
 _FORMULA_TEXT, _FORMULA_NUMBER, _FORMULA_TRUTH, _FORMULA_ERROR, _RICH = 8, 9, 10, 11, 62
 _STRING, _FORMAT, _STYLE, _PROPERTIES, _SHEET = 19, 44, 47, 153, 156
 _STYLES_BEGIN, _STYLES_END = 617, 618
+_AUTHOR, _REMARK, _REMARK_TEXT = 632, 635, 637
 _MOST_PART = 512 << 20  # bytes
 
 
@@ -78,6 +79,23 @@ class Xlsb:
                 cells[_u32(data, 0)] = text
         if cells:
             yield Row(number, cells)
+
+    def remarks(self, sheet: Sheet) -> Iterator[tuple[int, int, str, str]]:
+        """Remarks on cells (2.1.7.8): row and column, both from 1, author and text."""
+        authors: list[str] = []
+        row = column = 0
+        author = ""
+        for of, path in self._container.related(str(sheet.place)).values():
+            if of != "comments" or path not in self._container:
+                continue
+            for kind, data in self._records(path):
+                if kind == _AUTHOR:
+                    authors.append(_one_line(_wide(data, 0)[0]))
+                elif kind == _REMARK and len(data) >= 20:  # BrtBeginComment (2.4.33)
+                    number, row, column = _u32(data, 0), _u32(data, 4) + 1, _u32(data, 12) + 1
+                    author = authors[number] if number < len(authors) else ""
+                elif kind == _REMARK_TEXT:
+                    yield row, column, author, self._kept(_wide(data, 1)[0])
 
     def _read_styles(self, path: str) -> None:
         inside = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-__all__ = ["blips", "picture_at", "shapes", "store"]
+__all__ = ["anchored", "blips", "picture_at", "shapes", "store"]
 
 _BLIPS = range(0xF01A, 0xF118)  # OfficeArtBlip records
 _CONTAINERS = frozenset({0xF000, 0xF001, 0xF002, 0xF003, 0xF004})
@@ -13,6 +13,7 @@ _ENTRY, _ENTRY_BYTES = 0xF007, 36  # OfficeArtFBSE
 _STARTS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"II*\0", b"MM\0*")
 _DIB = 0xF01F
 _SHAPE, _PROPERTIES, _PICTURE = 0xF00A, 0xF00B, 0x0104  # FSP, FOPT and its property pib
+_ANCHOR = 0xF010  # OfficeArtClientAnchorSheet, [MS-XLS] 2.5.193
 _UID = 16  # bytes, before the picture: one or two digests and a tag
 
 
@@ -79,6 +80,23 @@ def shapes(drawing: bytes) -> dict[int, int]:
                 name, value = struct.unpack_from("<HI", drawing, place)
                 if name & 0x3FFF == _PICTURE:
                     found[shape] = value
+    return found
+
+
+def anchored(drawing: bytes) -> list[tuple[int, int]]:
+    """Row (1-based) and number, from 1, of the pictures on a sheet of Excel, in their order."""
+    found: list[tuple[int, int]] = []
+    number = 0
+    for record, at, size in _records(drawing):
+        if record == _SHAPE:
+            number = 0
+        elif record == _PROPERTIES:
+            for place in range(at, at + size - 5, 6):
+                name, value = struct.unpack_from("<HI", drawing, place)
+                if name & 0x3FFF == _PICTURE:
+                    number = value
+        elif record == _ANCHOR and size >= 8 and number:
+            found.append((int.from_bytes(drawing[at + 6 : at + 8], "little") + 1, number))
     return found
 
 

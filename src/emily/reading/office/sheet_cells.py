@@ -19,7 +19,7 @@ from emily.reading.office.ooxml import Container, attribute, local
 from emily.reading.source import tidy
 from emily.reading.xml import declares_entities
 
-__all__ = ["Book", "Row", "cell_place", "rows_of"]
+__all__ = ["Book", "Row", "cell_name", "cell_place", "rows_of"]
 
 _ENTITIES = "the part {!r} declares entities, which Office never does: refused"
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
@@ -184,6 +184,15 @@ def _code(number: str, own: dict[str, str]) -> str:
     if number in own:
         return own[number]
     return BUILT_IN.get(int(number), "") if number.isascii() and number.isdigit() else ""
+
+
+def cell_name(row: int, column: int) -> str:
+    """``B3`` for row 3 and column 2, both counted from 1."""
+    letters = ""
+    while column > 0:
+        column, digit = divmod(column - 1, 26)
+        letters = chr(65 + digit) + letters
+    return f"{letters}{row}"
 
 
 def cell_place(reference: str) -> tuple[int, int] | None:

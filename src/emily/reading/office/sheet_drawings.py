@@ -33,6 +33,14 @@ class Floating:
     remarks: list[tuple[int, int, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
+    def remark(self, reference: str, author: str, text: str) -> None:
+        """Add a remark on a cell."""
+        place = cell_place(reference)
+        if text:
+            who = f" ({author})" if author else ""
+            row, column = place or (0, 0)
+            self.remarks.append((row, column, f"Comment{who} on {reference}: {text}"))
+
 
 def floating_of(container: Container, source: Source, path: str, page: int) -> Floating:
     """What is anchored to a sheet.
@@ -50,7 +58,7 @@ def floating_of(container: Container, source: Source, path: str, page: int) -> F
         try:
             if kind == "drawing":
                 _drawing(container, source, target, page, found)
-            elif kind == "comments":
+            elif kind == "comments" and not target.endswith(".bin"):
                 _comments(container.xml(target), found, threaded="threadedComment" in kinds)
             elif kind == "threadedComment":
                 _threads(container.xml(target), _persons(container), found)
@@ -119,7 +127,7 @@ def _comments(root: etree._Element, found: Floating, *, threaded: bool) -> None:
             at = int(number) if number.isascii() and number.isdigit() else len(authors)
             author = authors[at] if at < len(authors) else ""
             text = text.removeprefix(f"{author}:").strip() if author else text
-            _remark(found, element.get("ref") or "", author, text)
+            found.remark(element.get("ref") or "", author, text)
 
 
 def _threads(root: etree._Element, persons: dict[str, str], found: Floating) -> None:
@@ -127,15 +135,7 @@ def _threads(root: etree._Element, persons: dict[str, str], found: Floating) -> 
         if local(element) == "threadedComment":
             text = next((child.text or "" for child in element if local(child) == "text"), "")
             author = persons.get(element.get("personId") or "", "")
-            _remark(found, element.get("ref") or "", author, " ".join(tidy(text).split()))
-
-
-def _remark(found: Floating, reference: str, author: str, text: str) -> None:
-    place = cell_place(reference)
-    if text:
-        who = f" ({author})" if author else ""
-        row, column = place or (0, 0)
-        found.remarks.append((row, column, f"Comment{who} on {reference}: {text}"))
+            found.remark(element.get("ref") or "", author, " ".join(tidy(text).split()))
 
 
 def _strings(element: etree._Element) -> str:

@@ -16,7 +16,7 @@ from emily.reading.pictures import UNREAD
 from emily.reading.source import Draft, Source, tidy
 from emily.reading.tables import moved
 
-__all__ = ["MOST_ROWS", "read_xlsx"]
+__all__ = ["MOST_ROWS", "SheetWriter", "read_xlsx"]
 
 MOST_ROWS = 100_000
 """Most rows with a value that are read of one sheet; where it cuts, the page says so."""
@@ -84,27 +84,14 @@ def _page(
     container: Container, source: Source, book: Book, number: int, name: str, path: str
 ) -> Page:
     floating = floating_of(container, source, path, number)
-    problems = floating.problems
-    writer = _Writer(floating)
+    writer = SheetWriter(floating)
     if _is_sheet(path):
         capped = _Capped(rows_of(container, path, book))
         for block in blocks_of(capped):
             writer.block(block)
         if capped.cut:
-            problems.append(
-                f"it has more than {MOST_ROWS:,} rows; only the first {MOST_ROWS:,} are read"
-            )
-    writer.finish()
-    if not any(line and line != UNREAD for line in writer.lines):
-        if writer.lines:
-            problems.append("its pictures are not read")
-        writer.lines = []
-    warning = f"Sheet {number} ({name}): {'; '.join(problems)}." if problems else None
-    route: Route = "text" if writer.lines else "unread" if problems else "blank"
-    text = "\n".join([f"# {name}", "", *writer.lines]) if writer.lines else ""
-    tables = tuple(moved(table, 2) for table in writer.tables)
-    pictures = source.pictures.on_page(number)
-    return Page(number, text, route, tables, warning, pictures=pictures)
+            writer.cut(MOST_ROWS)
+    return writer.page(number, name, source)
 
 
 def _is_sheet(path: str) -> bool:
@@ -133,14 +120,23 @@ class _Capped:
             yield row
 
 
-class _Writer:
-    """Builds the lines of a sheet."""
+class SheetWriter:
+    """Builds the lines of a sheet.
+
+    Args:
+        floating: what is anchored to its rows.
+
+    Attributes:
+        lines: what was written so far.
+        tables: tables in them.
+    """
 
     def __init__(self, floating: Floating) -> None:
         self.lines: list[str] = []
         self.tables: list[Table] = []
         self._figures = floating.figures
         self._remarks = floating.remarks
+        self._problems = floating.problems
         self._next = 0
 
     def block(self, block: Block) -> None:
@@ -149,10 +145,31 @@ class _Writer:
         lines, table = block_lines(block)
         self._add(lines, table)
 
-    def finish(self) -> None:
-        """What is anchored below the last row, and the remarks."""
+    def cut(self, rows: int) -> None:
+        """Say that only so many rows were read."""
+        self._problems.append(f"it has more than {rows:,} rows; only the first {rows:,} are read")
+
+    def page(self, number: int, name: str, source: Source) -> Page:
+        """The page, with what is anchored below the last row, and the remarks.
+
+        Args:
+            number: of the sheet, from 1.
+            name: of the sheet.
+            source: the file, whose pictures were read.
+        """
         self._figures_before(1 << 30)
         self._add([text for _, _, text in self._remarks], None)
+        problems = self._problems
+        if not any(line and line != UNREAD for line in self.lines):
+            if self.lines:
+                problems.append("its pictures are not read")
+            self.lines = []
+        warning = f"Sheet {number} ({name}): {'; '.join(problems)}." if problems else None
+        route: Route = "text" if self.lines else "unread" if problems else "blank"
+        text = "\n".join([f"# {name}", "", *self.lines]) if self.lines else ""
+        tables = tuple(moved(table, 2) for table in self.tables)
+        pictures = source.pictures.on_page(number)
+        return Page(number, text, route, tables, warning, pictures=pictures)
 
     def _figures_before(self, row: int) -> None:
         while self._next < len(self._figures) and self._figures[self._next][0] < row:

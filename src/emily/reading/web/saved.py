@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import plistlib
 import re
+import urllib.parse
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import urldefrag, urljoin
@@ -26,6 +29,9 @@ _MARKUP = frozenset({"text/html", "application/xhtml+xml", "application/xml", "t
 _META = re.compile(
     rb"""<meta[^>]{1,300}charset\s*=\s*["']?\s*([a-z0-9_.:-]+)|<\?xml[^>]+encoding\s*=\s*["']([^"']+)""",
     re.IGNORECASE,
+)
+_DRAWN = re.compile(
+    rb"<(?:[\w.-]+:)?(?:path|text|image|line|polyline|polygon|circle|ellipse|use)\b"
 )
 _FRAME = re.compile(r"<i?frame\b[^>]{0,2000}?\bsrc\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 
@@ -62,6 +68,21 @@ class _Reading:
     title: str | None = None
     facts: Facts = field(default_factory=Facts)
     frames: int = 0
+    missing: set[str] = field(default_factory=set)
+    drawings: set[str] = field(default_factory=set)
+
+    def unread(self) -> list[str]:
+        """What of the pictures was not read, a sentence for each sort."""
+        said = []
+        if self.missing:
+            said.append(f"{_counted(self.missing)} not read: missing in the saved page.")
+        if self.drawings:
+            said.append(f"{_counted(self.drawings)} not read: drawn in SVG.")
+        return said
+
+
+def _counted(pictures: set[str]) -> str:
+    return "1 picture is" if len(pictures) == 1 else f"{len(pictures):,} pictures are"
 
 
 def read_webarchive(source: Source) -> Draft:
@@ -205,6 +226,20 @@ def _named(page: _Resource, target: str) -> _Resource | None:
     return None
 
 
+def _is_svg(target: str, page: _Resource) -> bool:
+    """Whether an address means a drawing in SVG; a blank one keeps a place, and is none."""
+    if target[:5].lower() == "data:":
+        head, _, body = target.partition(",")
+        held = urllib.parse.unquote_to_bytes(body)
+        if head.lower().rstrip().endswith(";base64"):
+            held = body.encode(errors="replace")
+            with contextlib.suppress(ValueError):
+                held = base64.b64decode(held + b"==")
+        return "svg" in head.lower() and _DRAWN.search(held) is not None
+    found = _named(page, target)
+    return found is not None and "svg" in found.kind and _DRAWN.search(found.data()) is not None
+
+
 def _full(base: str, target: str) -> str:
     try:
         return urljoin(base, target)
@@ -231,7 +266,7 @@ def _draft(main: _Resource, source: Source, kind: str) -> Draft:
     if not text.strip():
         raise EmptyDocument("the page has no visible text")
     page = Page(1, text, tables=tuple(reading.tables), pictures=source.pictures.on_page(1))
-    warnings = list(dict.fromkeys(reading.warnings))
+    warnings = [*dict.fromkeys(reading.warnings), *reading.unread()]
     return Draft(kind, "none", single_page(page), reading.title, warnings, reading.facts)
 
 
@@ -262,8 +297,13 @@ def _read_markup(page: _Resource, reading: _Reading, depth: int) -> None:
         def picture(target: str) -> list[str]:
             held = inline_picture(target)
             if held is None:
+                if _is_svg(target, page):
+                    reading.drawings.add(target)
+                    return []
                 found = _named(page, target)
-                if found is None or not found.kind.startswith("image/") or "svg" in found.kind:
+                if found is None or not found.kind.startswith("image/"):
+                    if target.lstrip()[:5].lower() != "data:":
+                        reading.missing.add(_full(page.address, target))
                     return []
                 held = found.data()
             return reading.source.pictures.block(held, 1)
