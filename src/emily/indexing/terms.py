@@ -21,6 +21,7 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from typing import Final, NamedTuple
 
 from emily.indexing.figures import MONTHS, dates_in, iban_at, month_at, spaced_number_at, values_of
@@ -190,44 +191,60 @@ def frequencies(text: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> di
         text: any string.
         languages: whose function words are dropped.
     """
-    tokens = _tokens(text)
     known = _known(languages)
-    found: dict[str, int] = {}
-    special: set[str] = set()
-    for token, times in Counter(tokens).items():
-        try:
-            terms, may_go_on = known[token]
-        except KeyError:
-            terms, may_go_on = _learn(known, token, languages)
-        if may_go_on:
-            special.add(token)
-        for term in terms:
-            found[term] = found.get(term, 0) + times
-    if special:
+    # No token goes over a blank, so what stands between two is looked up as it is written.
+    words = text.split()
+    found: dict[str, int] = Counter(chain.from_iterable(map(known.__getitem__, words)))
+    if not known.special.isdisjoint(words):
+        tokens = _tokens(text)
         for position, token in enumerate(tokens):
-            if token in special:
+            if token in known.special:
                 for term in _across(tokens, position):
                     found[term] = found.get(term, 0) + 1
     return found
 
 
-_Terms = tuple[tuple[str, ...], bool]
 _MOST_KNOWN: Final = 200_000
 
 
-@lru_cache(maxsize=8)
-def _known(languages: tuple[str, ...]) -> dict[str, _Terms]:  # noqa: ARG001
-    """The terms of tokens that were met: a plain dictionary is twice as fast as a cache."""
-    return {}
+class _Known(dict[str, tuple[str, ...]]):
+    """The terms of what was met between two blanks: a plain look-up is several times as fast.
+
+    Attributes:
+        languages: whose function words are dropped.
+        special: tokens that those around them may make more of, and what holds them.
+    """
+
+    __slots__ = ("languages", "special")
+
+    def __init__(self, languages: tuple[str, ...]) -> None:
+        super().__init__()
+        self.languages = languages
+        self.special: set[str] = set()
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        found: list[str] = []
+        for token in _tokens(word):
+            of = _remembered if len(token) <= 4 * LONGEST else _terms_of
+            terms, special = of(token, self.languages)
+            found += terms
+            if special:
+                self.special |= {token, word}
+        terms = tuple(found)
+        if len(word) <= LONGEST:
+            self[word] = terms
+        return terms
 
 
-def _learn(known: dict[str, _Terms], token: str, languages: tuple[str, ...]) -> _Terms:
-    terms = _terms_of(token, languages)
-    if len(token) <= 4 * LONGEST:
-        if len(known) >= _MOST_KNOWN:
-            known.clear()
-        known[token] = terms
-    return terms
+_KNOWN: Final[dict[tuple[str, ...], _Known]] = {}
+
+
+def _known(languages: tuple[str, ...]) -> _Known:
+    """What is known in some languages; a new one where that is much, for another thread reads."""
+    known = _KNOWN.get(languages)
+    if known is None or len(known) > _MOST_KNOWN:
+        known = _KNOWN[languages] = _Known(languages)
+    return known
 
 
 def _tokens(text: str) -> list[str]:
@@ -245,6 +262,9 @@ def _compose(text: str) -> str:
 def _terms_of(token: str, languages: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     """The terms of one token, and whether the tokens around it may make more of it."""
     stops = stop_words(languages)
+    if token.isascii() and token.isalpha() and token[1:].islower():  # most are
+        folded = token.lower()
+        return () if folded in stops else (folded[:PREFIX],), folded in MONTHS
     if _RUN.match(token):
         return tuple(_bigrams(token)), False
     folded = fold(token)

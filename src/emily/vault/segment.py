@@ -18,7 +18,7 @@ from emily.vault.links import links_of
 from emily.vault.notes import Note, read_note
 from emily.vault.passages import Passage, passages
 from emily.vault.resolving import target_of
-from emily.vault.terms import above_terms, name_terms, text_terms
+from emily.vault.terms import note_terms
 from emily.vault.walk import FileSeen, read_bytes, reason
 
 __all__ = ["DocumentRow", "Segment", "build_segment", "build_segments"]
@@ -80,7 +80,7 @@ def build_segment(folder: Path | str, files: Sequence[FileSeen]) -> Segment:
         files: of it; what cannot be read is among ``failed``.
     """
     segment = Segment()
-    postings: defaultdict[str, list[int]] = defaultdict(list)
+    postings: defaultdict[str, array[int]] = defaultdict(_numbers)
     for file in files:
         try:
             data = read_bytes(folder, file.path)
@@ -88,8 +88,12 @@ def build_segment(folder: Path | str, files: Sequence[FileSeen]) -> Segment:
             segment.failed.append((file.path, reason(error)))
             continue
         _take(segment, postings, file, read_note(file.path, data))
-    segment.postings = {term: array("Q", found).tobytes() for term, found in postings.items()}
+    segment.postings = {term: found.tobytes() for term, found in postings.items()}
     return segment
+
+
+def _numbers() -> array[int]:
+    return array("Q")
 
 
 def build_segments(
@@ -112,33 +116,27 @@ def build_segments(
 
 
 def _take(
-    segment: Segment, postings: defaultdict[str, list[int]], file: FileSeen, note: Note
+    segment: Segment, postings: defaultdict[str, array[int]], file: FileSeen, note: Note
 ) -> None:
     number = len(segment.documents)
     cut = passages(note)
-    names = name_terms(note)
+    names, of_passages = note_terms(note, cut)
     length = sum(names.values())
-    for passage in cut:
-        place = len(segment.passage_documents)
-        inside = text_terms(passage.text)
+    for passage, (inside, around) in zip(cut, of_passages, strict=True):
         words = sum(inside.values())
         length += words
-        around = above_terms(note, passage) if passage.trail else names
         first = names if passage.number == 0 else {}
-        base = place << 32
-        most = _MOST if len(passage.text) > _MOST else 0
-        for term, times in inside.items():
-            if term in around:
-                continue
-            if most and times > most:
-                times = most
-            postings[term].append(base + times * _BOTH)
-        for term, times in around.items():
-            own = inside.get(term, 0)
-            counted = min(own + first.get(term, 0), _MOST)
-            postings[term].append(base + (min(own + times, _MOST) << 16) + counted)
+        base = len(segment.passage_documents) << 32
         segment.passage_lengths.append(words + sum(around.values()))
         segment.passage_documents.append(number)
+        for term, times in around.items():
+            own = inside.pop(term, 0)
+            counted = min(own + first.get(term, 0), _MOST)
+            postings[term].append(base + (min(own + times, _MOST) << 16) + counted)
+        if len(passage.text) > _MOST:
+            inside = {term: min(times, _MOST) for term, times in inside.items()}
+        for term, times in inside.items():
+            postings[term].append(base + times * _BOTH)
     segment.lengths.append(length)
     segment.documents.append(_row(file, note, cut))
 

@@ -7,6 +7,8 @@ them, so that the exact spelling ranks first; identifiers are kept whole and in 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from emily.indexing.terms import DEFAULT_LANGUAGES, analyse, frequencies
 from emily.vault.notes import Note
 from emily.vault.passages import Passage
@@ -15,6 +17,7 @@ __all__ = [
     "DEFAULT_LANGUAGES",
     "above_terms",
     "name_terms",
+    "note_terms",
     "passage_terms",
     "query_terms",
     "text_terms",
@@ -53,9 +56,33 @@ def above_terms(
     note: Note, passage: Passage, languages: tuple[str, ...] = DEFAULT_LANGUAGES
 ) -> dict[str, int]:
     """What a passage takes from the note's name and from headings that it does not hold itself."""
-    found = name_terms(note, languages)
+    return _above(note, passage, name_terms(note, languages), languages)
+
+
+def note_terms(
+    note: Note,
+    passages: Iterable[Passage],
+    languages: tuple[str, ...] = DEFAULT_LANGUAGES,
+) -> tuple[dict[str, int], list[tuple[dict[str, int], dict[str, int]]]]:
+    """All terms of a note at once.
+
+    Returns:
+        Those of its name, and for each passage those of its text and those from above it.
+    """
+    names = name_terms(note, languages)
+    return names, [
+        (frequencies(passage.text, languages), _above(note, passage, names, languages))
+        for passage in passages
+    ]
+
+
+def _above(
+    note: Note, passage: Passage, names: dict[str, int], languages: tuple[str, ...]
+) -> dict[str, int]:
+    found = names
     for heading in passage.trail:
         if heading != note.title and heading not in passage.text:
+            found = dict(found) if found is names else found
             for term, times in frequencies(heading, languages).items():
                 found[term] = found.get(term, 0) + times
     return found
