@@ -187,7 +187,7 @@ def test_transparency_and_depth_become_plain_colours() -> None:
 
 def page_of(image: Image.Image, ocr: Callable[[], Told] | None, *, late: bool = False) -> object:
     source = Source(Path("x"), ocr, time.monotonic() + (-1 if late else 60), 60)
-    return ocr_page(3, lambda: image, source)
+    return ocr_page(3, lambda: image, source).page
 
 
 def test_a_page_that_cannot_be_read_says_why() -> None:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emily.reading.furniture import Furniture, edges
 from emily.reading.layout import TextLine
 from emily.reading.pdf.aligned import aligned_tables
 from emily.reading.pdf.columns import regions
 from emily.reading.pdf.document import read_pdf
-from emily.reading.pdf.furniture import Furniture, edges
 from emily.reading.pdf.headings import Fonts
 from emily.reading.pdf.page import lay_out
 from emily.reading.pdf.rules import Drawn

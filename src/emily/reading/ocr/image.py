@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PIL import UnidentifiedImageError
 
 from emily.errors import LimitExceeded, ReadingError
+from emily.reading.furniture import AHEAD, Edge, Furniture
 from emily.reading.layout import rejoin, without_ligatures
+from emily.reading.ocr.edges import edges
 from emily.reading.ocr.engine import OcrUnavailable, recognise
 from emily.reading.ocr.ink import has_ink
 from emily.reading.ocr.lines import Line, confidence, page_text
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = [
     "BROKEN",
     "Recognised",
+    "Scan",
+    "Scans",
     "bound",
     "flatten",
     "has_ink",
@@ -56,7 +61,7 @@ def read_image(source: Source) -> Draft:
     except BaseException:
         image.close()
         raise
-    draft = Draft("image", "pages", _pages(image, source))
+    draft = Draft("image", "pages", Scans().ahead(_pages(image, source)))
     frames = _frames(image)
     if frames > 1 and image.format not in _PAGED | {"MPO"}:
         draft.warnings.append(f"Only the first of {frames} frames of the animation is read.")
@@ -70,7 +75,7 @@ def _frames(image: Image.Image) -> int:
         return 1
 
 
-def _pages(image: Image.Image, source: Source) -> Iterator[Page]:
+def _pages(image: Image.Image, source: Source) -> Iterator[Scan]:
     with image, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Pillow warns of odd metadata, which is not read
         if image.format not in _PAGED:
@@ -80,14 +85,14 @@ def _pages(image: Image.Image, source: Source) -> Iterator[Page]:
         for number in range(1, frames + 1):
             if number > _MOST_FRAMES:
                 warning = f"Only the first {_MOST_FRAMES:,} of {frames:,} pages are read."
-                yield Page(number, "", "unread", warning=warning)
+                yield Scan(Page(number, "", "unread", warning=warning))
                 return
             try:
                 image.seek(number - 1)
                 bound(image)
             except (LimitExceeded, *BROKEN) as error:
                 warning = f"Page {number} is not read: {_words(error)}."
-                yield Page(number, "", "unread", warning=warning)
+                yield Scan(Page(number, "", "unread", warning=warning))
                 continue
             yield ocr_page(number, lambda: flatten(image), source)
 
@@ -101,12 +106,14 @@ class Recognised:
         text: what was read.
         confidence: of OCR, 0 to 1, or ``None``.
         problem: why it is unread or doubtful, as the end of a sentence; ``None`` if it is not.
+        lines: what ``text`` was put together from, where OCR read it.
     """
 
     route: Route
     text: str = ""
     confidence: float | None = None
     problem: str | None = None
+    lines: tuple[Line, ...] = ()
 
 
 def recognised(image: Image.Image, source: Source) -> Recognised:
@@ -148,12 +155,17 @@ def _by_ocr(image: Image.Image, source: Source) -> Recognised:
     except ReadingError as error:
         return Recognised("unread", problem=str(error))
     lost = _lost(lines)
-    text = tidy(rejoin(without_ligatures(page_text(lines))))
+    text = written(lines)
     if not text.strip():
         return Recognised("ocr", problem=lost or "OCR found no text")
     sure = round(min(1.0, max(0.0, confidence(lines))), 4)
     doubt = f"OCR is unsure of what it read (mean confidence {sure:.2f} of 1)"
-    return Recognised("ocr", text, sure, doubt if sure < _SURE else lost)
+    return Recognised("ocr", text, sure, doubt if sure < _SURE else lost, tuple(lines))
+
+
+def written(lines: Iterable[Line]) -> str:
+    """The text of lines of OCR, in reading order, with words put together again."""
+    return tidy(rejoin(without_ligatures(page_text(lines))))
 
 
 def _lost(lines: Sequence[Line]) -> str | None:
@@ -176,7 +188,64 @@ def _words(error: Exception) -> str:
     return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 
-def ocr_page(number: int, render: Callable[[], Image.Image], source: Source) -> Page:
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A page that was read by OCR, and the lines that its text was put together from.
+
+    Attributes:
+        page: as it was read.
+        lines: empty where its text is not of OCR.
+    """
+
+    page: Page
+    lines: tuple[Line, ...] = ()
+
+    def without(self, left_out: Collection[int]) -> Page:
+        """The page without some lines, unless they are most of it.
+
+        Args:
+            left_out: numbers of lines.
+        """
+        sizes = [len("".join(line.text.split())) for line in self.lines]
+        if not left_out or 2 * sum(sizes[at] for at in left_out) >= sum(sizes):
+            return self.page
+        kept = [line for at, line in enumerate(self.lines) if at not in left_out]
+        return replace(self.page, text=written(kept))
+
+
+class Scans:
+    """The scanned pages of a document, without what each page repeats of those before it."""
+
+    def __init__(self) -> None:
+        self._furniture = Furniture()
+
+    def learn(self, scan: Scan) -> list[Edge]:
+        """Take a page into account, before those of the pages ``AHEAD`` of it are finished."""
+        found = edges(scan.lines)
+        self._furniture.learn(scan.page.number, found)
+        return found
+
+    def finished(self, scan: Scan, found: Sequence[Edge]) -> Page:
+        """A page without its running heads, footers and number.
+
+        Args:
+            scan: the page.
+            found: what learning it gave.
+        """
+        return scan.without(self._furniture.repeated(scan.page.number, found))
+
+    def ahead(self, scans: Iterable[Scan]) -> Iterator[Page]:
+        """Pages in order; a few are held, to see what those after them repeat."""
+        waiting: deque[tuple[Scan, list[Edge]]] = deque()
+        for scan in scans:
+            waiting.append((scan, self.learn(scan)))
+            if len(waiting) > AHEAD:
+                yield self.finished(*waiting.popleft())
+        while waiting:
+            yield self.finished(*waiting.popleft())
+
+
+def ocr_page(number: int, render: Callable[[], Image.Image], source: Source) -> Scan:
     """A page read by OCR; where it cannot be, the page is ``unread`` and says why.
 
     Args:
@@ -189,17 +258,18 @@ def ocr_page(number: int, render: Callable[[], Image.Image], source: Source) -> 
         image = render()
     except BROKEN as error:
         warning = f"Page {number} is not read: its picture is broken ({_words(error)})."
-        return Page(number, "", "unread", warning=warning)
+        return Scan(Page(number, "", "unread", warning=warning))
     if source.ocr is not None and len(source.scanned) >= source.slow.scanned and has_ink(image):
         warning = (
             f"Page {number} is not read: it is scanned, and OCR has read {source.slow.scanned:,} "
             "pages of this file (setting scanned_pages)."
         )
-        return Page(number, "", "unread", warning=warning)
+        return Scan(Page(number, "", "unread", warning=warning))
     found = recognised(image, source)
     if found.route != "blank":
         source.scanned.append(number)
     if found.problem is not None:
         what = f"Page {number} is not read" if found.route == "unread" else f"Page {number}"
         warning = f"{what}: {found.problem}."
-    return Page(number, found.text, found.route, warning=warning, confidence=found.confidence)
+    page = Page(number, found.text, found.route, warning=warning, confidence=found.confidence)
+    return Scan(page, found.lines)

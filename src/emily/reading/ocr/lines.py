@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Line", "confidence", "page_text"]
+__all__ = ["Line", "confidence", "page_text", "rows"]
 
 _LEAST_COLUMN = 6  # lines on each side of a gutter
 _WORD = re.compile(r"\b(?!(?:EUR|USD|GBP|CHF)\b)[^\W\d_]{2}")  # two letters, codes of money aside
@@ -65,7 +65,7 @@ def page_text(lines: Iterable[Line]) -> str:
         return ""
     ordered: list[list[Line]] = []
     for group in _columns(pieces):
-        ordered += _rows(group)
+        ordered += rows(group)
     text: list[str] = []
     before: list[Line] | None = None
     for row in ordered:
@@ -88,19 +88,19 @@ def _joined(row: list[Line]) -> str:
     return text
 
 
-def _rows(lines: list[Line]) -> list[list[Line]]:
+def rows(lines: Iterable[Line]) -> list[list[Line]]:
     """Rows from top to bottom: lines whose middles lie within half a line of each other."""
-    rows: list[list[Line]] = []
+    found: list[list[Line]] = []
     for line in sorted(lines, key=lambda piece: piece.middle):
-        row = rows[-1] if rows else None
+        row = found[-1] if found else None
         if row is not None:
             middle = statistics.fmean(piece.middle for piece in row)
             height = min(statistics.fmean(piece.height for piece in row), line.height)
             if abs(line.middle - middle) < 0.5 * height:
                 row.append(line)
                 continue
-        rows.append([line])
-    return [sorted(row, key=lambda piece: piece.left) for row in rows]
+        found.append([line])
+    return [sorted(row, key=lambda piece: piece.left) for row in found]
 
 
 def _columns(lines: list[Line], depth: int = 0) -> list[list[Line]]:

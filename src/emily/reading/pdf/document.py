@@ -14,13 +14,13 @@ import pypdfium2.raw
 from PIL import Image
 
 from emily.errors import PasswordRequired, ReadingError
+from emily.reading.furniture import AHEAD, Edge, Furniture, edges
 from emily.reading.layout import is_garbage
-from emily.reading.ocr.image import has_ink, ocr_page
+from emily.reading.ocr.image import Scan, Scans, has_ink, ocr_page
 from emily.reading.pages import Page
 from emily.reading.pdf.annotations import typed_text
 from emily.reading.pdf.cover import covers, in_a_band, stands_apart
 from emily.reading.pdf.facts import attached, facts, title
-from emily.reading.pdf.furniture import AHEAD, Edge, Furniture, edges
 from emily.reading.pdf.headings import Fonts
 from emily.reading.pdf.page import Laid, lay_out
 from emily.reading.pdf.pictures import PagePictures
@@ -107,6 +107,7 @@ class _Waiting:
     page: Page
     laid: Laid | None = None
     edges: Sequence[Edge] = ()
+    scan: Scan | None = None
 
 
 class _Pages:
@@ -115,6 +116,7 @@ class _Pages:
         self._source = source
         self._fonts = Fonts()
         self._furniture = Furniture()
+        self._scans = Scans()
         self._pictures = PagePictures(document, source)
         self._broken: bool | None = None
 
@@ -140,6 +142,8 @@ class _Pages:
 
     def _finished(self, held: _Waiting) -> Page:
         page = held.page
+        if held.scan is not None:
+            return self._scans.finished(held.scan, held.edges)
         if held.laid is None:
             return page
         left_out = self._furniture.repeated(page.number, held.edges)
@@ -213,12 +217,13 @@ class _Pages:
             return self._with_pictures(page, number, laid, on_page, warning)
         if upright == page.get_rotation() // 90 % 4 and not has_ink(_without(image, laid)):
             return self._text(number, laid)  # nothing is seen beside the text
-        read = ocr_page(number, lambda: image, self._source)
+        scan = ocr_page(number, lambda: image, self._source)
+        read = scan.page
         if read.route == "unread":
             return self._text(number, laid, read.warning)
         more = len("".join(read.text.split()))
         if more > _BETTER * solid:
-            return _Waiting(read)
+            return self._scan(scan)
         if more < solid + SCANNED_BELOW:
             return self._text(number, laid)
         return self._with_pictures(page, number, laid, on_page)
@@ -228,6 +233,9 @@ class _Pages:
         found = edges(laid.lines, laid.taken, laid.size[1])
         self._furniture.learn(number, found)
         return _Waiting(Page(number, "", warning=warning), laid, found)
+
+    def _scan(self, scan: Scan) -> _Waiting:
+        return _Waiting(scan.page, edges=self._scans.learn(scan), scan=scan)
 
     def _scanned(
         self, page: Any, number: int, laid: Laid, on_page: Drawn, *, better: float = 1.0
@@ -249,13 +257,14 @@ class _Pages:
             if solid:
                 return self._text(number, laid, warning)
             return _Waiting(Page(number, "", "unread", warning=warning))
-        read = ocr_page(number, lambda: image, self._source)
+        scan = ocr_page(number, lambda: image, self._source)
+        read = scan.page
         if read.route == "blank":
             if solid:
                 return self._text(number, laid)
             return _Waiting(self._blank(page, number, on_page) or read)
         if not solid or len("".join(read.text.split())) > better * solid:
-            return _Waiting(read)
+            return self._scan(scan)
         return self._text(number, laid, read.warning if read.route == "unread" else None)
 
     def _blank(self, page: Any, number: int, on_page: Drawn) -> Page | None:

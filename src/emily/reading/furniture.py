@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from emily.reading.layout import TextLine
 
-__all__ = ["AHEAD", "Furniture", "edges"]
+__all__ = ["AHEAD", "Edge", "Furniture", "edges", "shape"]
 
 AHEAD = 6
 """Pages after the one at hand that are looked at for the same line."""
@@ -103,16 +103,16 @@ def _apart(lines: Sequence[TextLine], row: Sequence[int], following: Sequence[in
 def _edge(lines: Sequence[TextLine], row: Sequence[int], height: float, *, top: bool) -> Edge:
     ordered = sorted(row, key=lambda at: lines[at].left)
     base = lines[row[0]].base
-    shape, numbers = [], []
+    shapes, numbers = [], []
     for at in ordered:
-        text, found = _shape(lines[at].text)
-        shape.append(text)
+        text, found = shape(lines[at].text)
+        shapes.append(text)
         numbers += found
     place = height - base if top else -base - 1
-    return Edge(list(row), " ".join(shape), place, tuple(numbers))
+    return Edge(list(row), " ".join(shapes), place, tuple(numbers))
 
 
-def _shape(text: str) -> tuple[str, list[int]]:
+def shape(text: str) -> tuple[str, list[int]]:
     """A stretch of a line with ``#`` for the number of a page, and these numbers.
 
     Other numbers stay as they are: that of an invoice in a file of many may count as pages do.
@@ -122,8 +122,8 @@ def _shape(text: str) -> tuple[str, list[int]]:
     found = _ALONE.fullmatch(text) or _INSIDE.search(text)
     if found is None:
         return text, []
-    shape = text[: found.start()] + _DIGITS.sub("#", found[0]) + text[found.end() :]
-    return shape, list(map(int, _DIGITS.findall(found[0])))
+    given = text[: found.start()] + _DIGITS.sub("#", found[0]) + text[found.end() :]
+    return given, list(map(int, _DIGITS.findall(found[0])))
 
 
 class Furniture:
