@@ -12,7 +12,6 @@ import re
 import secrets
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from urllib.parse import unquote
 
 __all__ = ["READING_RULE", "marks", "neutralise", "wrapped"]
@@ -44,6 +43,7 @@ _ENCODED = re.compile(
     r"|(?:%[0-9a-f]{2})+|(?:=[0-9a-f]{2})+|=\r?\n|<!--.{0,200}?-->",
     re.IGNORECASE | re.DOTALL,
 )
+_BEGINS = re.compile(r"[&\\%=<]")  # one of these; found in a tenth of the time
 # What the templates of models, and the programs around them, take for the end of a turn or for
 # their own voice. Servers that join text and template by string would obey it.
 _TURNS = re.compile(
@@ -62,9 +62,13 @@ def neutralise(text: str) -> str:
     unseen characters left out, as they stand and decoded. The marks of a turn lose their
     brackets. All else stays as it is, to the letter.
     """
-    text = _without_token(text, enumerate(text))
-    if _ENCODED.search(text):
-        text = _without_token(text, _decoded(text))
+    if _TOKEN in text.translate(_READ_AS):  # hardly ever; only else is a closer look worth it
+        text = _without_token(text, enumerate(text))
+    begun = _BEGINS.search(text)
+    if begun and _ENCODED.search(text, begun.start()):
+        units = list(_decoded(text))
+        if _TOKEN in "".join(letters for _, letters in units).translate(_READ_AS):
+            text = _without_token(text, units)
     return _TURNS.sub(lambda found: f"({next(filter(None, found.groups()))})", text)
 
 
@@ -76,15 +80,12 @@ def _without_token(text: str, units: Iterable[tuple[int, str]]) -> str:
         units: where each begins in ``text``, and what is read there.
     """
     listed = list(units)
-    folded = ["".join(map(_folded, letters)) for _, letters in listed]
-    squeezed = "".join(folded)
-    if _TOKEN not in squeezed:  # nearly always; only else is it worth knowing what stands where
-        return text
+    folded = [letters.translate(_READ_AS) for _, letters in listed]
     owner = [place for place, letters in enumerate(folded) for _ in letters]
     ends = [start for start, _ in listed[1:]] + [len(text)]
     pieces: list[str] = []
     done = 0
-    for match in re.finditer(_TOKEN, squeezed):
+    for match in re.finditer(_TOKEN, "".join(folded)):
         first, last = owner[match.start()], owner[match.end() - 1]
         pieces += [text[done : max(done, listed[first][0])], _NEUTRAL]
         done = ends[last]
@@ -129,14 +130,26 @@ def _read(written: str) -> str:
         return written
 
 
-@lru_cache(maxsize=4096)
-def _folded(character: str) -> str:
-    """A character as the letters it is read as; nothing for what is not seen or only parts."""
-    return "".join(
-        letter
-        for letter in unicodedata.normalize("NFKD", character).casefold().translate(_LOOKALIKES)
-        if not _BETWEEN.match(letter) and unicodedata.category(letter) not in _UNSEEN
-    )
+class _ReadAs(dict[int, str]):
+    """Each character as the letters it is read as; nothing for what is not seen or only parts.
+
+    For ``str.translate``, which asks for each character once and then reads here.
+    """
+
+    def __missing__(self, code: int) -> str:
+        decomposed = unicodedata.normalize("NFKD", chr(code)).casefold().translate(_LOOKALIKES)
+        read = "".join(
+            letter
+            for letter in decomposed
+            if not _BETWEEN.match(letter) and unicodedata.category(letter) not in _UNSEEN
+        )
+        if len(self) < _MOST_READ:
+            self[code] = read
+        return read
+
+
+_MOST_READ = 20_000  # characters that are remembered: more than any owner's languages have
+_READ_AS = _ReadAs()
 
 
 def marks() -> tuple[str, str]:
