@@ -127,6 +127,36 @@ def search(
             show_default=False,
         ),
     ] = None,
+    author: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--author",
+            metavar="WORDS",
+            help="Documents that somebody of this name or address wrote or sent; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    party: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--party",
+            metavar="WORDS",
+            help=(
+                "The same of the author, the sender, all who got it, the seller and the buyer; "
+                "may be repeated."
+            ),
+            show_default=False,
+        ),
+    ] = None,
+    title: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--title",
+            metavar="WORDS",
+            help="Documents with these words in their title or name; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     preset: Preset = None,
     full: Full = False,
     explain: Explain = False,
@@ -153,6 +183,9 @@ def search(
         languages=languages or (),
         folder=None if folder is None else _placed(session, folder),
         categories=category or (),
+        authors=author or (),
+        parties=party or (),
+        titles=title or (),
     )
 
     async def searched(brain: Brain) -> None:

@@ -40,6 +40,12 @@ def why(
     kinds: Annotated[list[str] | None, _filter("--type", "TYPE", "As in emily search.")] = None,
     languages: Annotated[list[str] | None, _filter("--lang", "CODE", "As in emily search.")] = None,
     folder: Annotated[str | None, _filter("--in", "FOLDER", "As in emily search.")] = None,
+    category: Annotated[
+        list[str] | None, _filter("--category", "NAME", "As in emily search.")
+    ] = None,
+    author: Annotated[list[str] | None, _filter("--author", "WORDS", "As in emily search.")] = None,
+    party: Annotated[list[str] | None, _filter("--party", "WORDS", "As in emily search.")] = None,
+    title: Annotated[list[str] | None, _filter("--title", "WORDS", "As in emily search.")] = None,
     preset: Preset = None,
     as_json: AsJson = False,
 ) -> None:
@@ -57,6 +63,10 @@ def why(
         kinds=kinds or (),
         languages=languages or (),
         folder=folder,
+        categories=category or (),
+        authors=author or (),
+        parties=party or (),
+        titles=title or (),
     )
     found = session_of(context).run(
         lambda brain: brain.why(question, document, quote=quote, filters=filters, preset=preset),

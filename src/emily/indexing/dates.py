@@ -33,8 +33,8 @@ _MONTHS: Final = {
         name: number
         for number, names in enumerate(
             (
-                "genn januari janner", "febbr februari fevr feber", "maart mrt", "avr", "mei",
-                "giu giugn", "lugl juil", "augustus", "", "", "", "",
+                "genn januari janner", "febbr februari febr fevr fev feber", "maart mrt mrz",
+                "avr abr", "mei", "giu giugn", "lugl juil", "augustus", "setiembre", "", "", "",
             ),
             start=1,
         )

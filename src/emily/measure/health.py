@@ -19,6 +19,7 @@ from emily.models.backed import BackedEmbedder
 from emily.models.protocols import ChatModel, Embedder, ModelIdentity, Reranker, VisionModel
 from emily.reading.ocr.engine import unlettered
 from emily.reading.ocr.golden import GOLDEN, as_png, golden_image, is_golden
+from emily.reading.ocr.tesseract import packages
 from emily.settings import Settings
 from emily.store import Database
 from emily.store.alerts import Alert, Alerts
@@ -306,7 +307,7 @@ async def _ocr(settings: Settings, reader: Reader) -> Check:
     if problem:
         mends = {
             "rapidocr": "pip install --force-reinstall rapidocr==3.10.0",
-            "tesseract": "apt-get install tesseract-ocr tesseract-ocr-ita",
+            "tesseract": f"apt-get install tesseract-ocr {packages(settings.languages)}",
             "apple": "pip install 'emily[apple]'",
         }
         return Check("ocr", False, problem, mends[settings.ocr_engine])

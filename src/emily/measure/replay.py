@@ -190,4 +190,8 @@ def _filters(given: Mapping[str, Any]) -> Filters:
         kinds=given.get("type") or (),
         languages=given.get("lang") or (),
         folder=given.get("in"),
+        categories=given.get("category") or (),
+        authors=given.get("author") or (),
+        parties=given.get("party") or (),
+        titles=given.get("title") or (),
     )

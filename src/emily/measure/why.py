@@ -257,7 +257,11 @@ class Why:
             "--to": Filters(until=filters.until),
             "--type": Filters(kinds=filters.kinds),
             "--lang": Filters(languages=filters.languages),
-            "--in": Filters(folder=filters.folder),
+            "--in": Filters(folder=filters.folder, archive=filters.archive),
+            "--category": Filters(categories=filters.categories),
+            "--author": Filters(authors=filters.authors),
+            "--party": Filters(parties=filters.parties),
+            "--title": Filters(titles=filters.titles),
         }
         reasons = []
         for option, alone in parts.items():

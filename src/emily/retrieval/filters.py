@@ -1,4 +1,4 @@
-"""Which documents a search looks in: by date, kind, language and place."""
+"""Which documents a search looks in: by date, kind, language, place, people and title."""
 
 from __future__ import annotations
 
@@ -45,6 +45,9 @@ class Filters:
         folder: it lies in this folder, or inside of this file, as the store writes paths.
         without: it has none of these ids; for measuring what is found in its absence.
         categories: it was given one of these by analysis.
+        authors: the words of one of these name its author or who sent it.
+        parties: the words of one of these name its author or one of its correspondents.
+        titles: its title or its name has the words of one of these.
     """
 
     since: dt.date | None = None
@@ -55,6 +58,9 @@ class Filters:
     archive: bool = False
     without: frozenset[int] = frozenset()
     categories: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    parties: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
 
     @property
     def active(self) -> bool:
@@ -75,6 +81,9 @@ class Filters:
             "kinds": list(self.kinds) or None,
             "languages": list(self.languages) or None,
             "categories": [name.lower() for name in self.categories] or None,
+            "authors": list(self.authors),
+            "parties": list(self.parties),
+            "titles": list(self.titles),
             "archive": self.archive,
             "folder": self.folder,
             "inside": None if self.folder is None else self.folder.rstrip("/") + "/",
@@ -90,6 +99,9 @@ class Filters:
             "lang": list(self.languages) or None,
             "in": ARCHIVE if self.archive else self.folder,
             "category": list(self.categories) or None,
+            "author": list(self.authors) or None,
+            "party": list(self.parties) or None,
+            "title": list(self.titles) or None,
         }
         return {name: value for name, value in found.items() if value is not None}
 
@@ -102,6 +114,9 @@ def parse_filters(
     languages: Sequence[str] = (),
     folder: Path | str | None = None,
     categories: Sequence[str] = (),
+    authors: Sequence[str] = (),
+    parties: Sequence[str] = (),
+    titles: Sequence[str] = (),
 ) -> Filters:
     """Filters as people write them.
 
@@ -113,6 +128,10 @@ def parse_filters(
         folder: a folder, or a file that holds others; relative to the current folder. The word
             ``archive`` stands for all that lies in no vault, ``./archive`` for such a folder.
         categories: names of the owner's categories, whatever their case.
+        authors: words of the name or address of who wrote or sent it, whatever their case and
+            accents; all words of one, of several any.
+        parties: the same of the author and of all whom it is from or to, sellers and buyers too.
+        titles: words of the title or of the file's name.
 
     Raises:
         InputError: a value is none of these; the message says what is allowed.
@@ -139,6 +158,9 @@ def parse_filters(
         raise InputError("The category to search in is empty: ''. See: emily categories list")
     return Filters(
         categories=tuple(dict.fromkeys(given)),
+        authors=_words(authors, "author"),
+        parties=_words(parties, "party"),
+        titles=_words(titles, "title"),
         since=first,
         until=last,
         kinds=tuple(dict.fromkeys(found)),
@@ -147,6 +169,14 @@ def parse_filters(
         archive=str(folder) == ARCHIVE,
         folder=None if folder is None or str(folder) == ARCHIVE else storable(absolute(folder)),
     )
+
+
+def _words(given: Sequence[str], what: str) -> tuple[str, ...]:
+    """Texts to look for word by word, each on one line."""
+    for item in given:
+        if not any(sign.isalnum() for sign in item):
+            raise InputError(f"The {what} to search for has no word: {item!r}.")
+    return tuple(dict.fromkeys(" ".join(item.replace("\0", " ").split()) for item in given))
 
 
 def _parted(given: Sequence[str], what: str) -> list[str]:

@@ -385,3 +385,21 @@ def test_dates_in_names(name: str, day: str) -> None:
 )  # fmt: skip
 def test_names_without_a_date(name: str) -> None:
     assert name_date(name, last_year=LAST) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "months"),
+    [
+        ("it", "gen feb mar apr mag giu lug ago set ott nov dic"),
+        ("en", "Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec"),
+        ("de", "Jan Feb Mrz Apr Mai Jun Jul Aug Sep Okt Nov Dez"),
+        ("nl", "jan febr mrt apr mei jun jul aug sept okt nov dec"),
+        ("fr", "janv févr mars avr mai juin juil août sept oct nov déc"),
+        ("es", "ene feb mar abr may jun jul ago sept oct nov dic"),
+    ],
+)
+def test_months_are_known_when_cut_short(language: str, months: str) -> None:
+    for number, name in enumerate(months.split(), 1):
+        for written in (f"3 {name}. 2025", f"3 {name} 2025"):
+            (found,) = dates_in(written, language)
+            assert (found.date.month, found.date.day) == (number, 3), written

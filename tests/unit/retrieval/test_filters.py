@@ -55,6 +55,21 @@ def test_an_empty_type_or_language_is_no_lack_of_a_filter(empty: str) -> None:
         parse_filters(languages=["it", empty])
 
 
+@pytest.mark.parametrize("empty", ["", " ", "%", "--", "\0"])
+def test_a_name_without_a_word_is_no_lack_of_a_filter(empty: str) -> None:
+    for name, what in (("authors", "author"), ("parties", "party"), ("titles", "title")):
+        with pytest.raises(InputError, match=f"The {what} to search for has no word"):
+            parse_filters(**{name: ["Ada", empty]})  # type: ignore[arg-type]
+
+
+def test_people_and_titles_stand_on_one_line_each_once() -> None:
+    found = parse_filters(authors=["Ada\n Conti", "Ada Conti"], titles=["x\0y"])
+    assert (found.authors, found.titles) == (("Ada Conti",), ("x y",))
+    assert found.as_json() == {"author": ["Ada Conti"], "title": ["x y"]}
+    assert found.active
+    assert not Filters().as_json()
+
+
 def test_families_are_of_known_kinds() -> None:
     assert {kind for kinds in FAMILIES.values() for kind in kinds} <= set(KINDS)
     assert not set(FAMILIES) & set(KINDS)

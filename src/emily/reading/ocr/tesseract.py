@@ -19,7 +19,7 @@ from emily.reading.ocr.lines import Line
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["TesseractOcr"]
+__all__ = ["TesseractOcr", "packages"]
 
 _CODES = {
     "ar": "ara", "bg": "bul", "ca": "cat", "cs": "ces", "da": "dan", "de": "deu", "el": "ell",
@@ -33,6 +33,12 @@ _CODES = {
 _SECONDS = 300  # for one picture
 _CELL = 2.0  # times the height of a line: a wider gap parts the cells of a row
 _KEPT = ("PATH", "HOME", "TMPDIR", "TESSDATA_PREFIX", "LD_LIBRARY_PATH", "SYSTEMROOT")
+
+
+def packages(languages: Sequence[str]) -> str:
+    """The packages of Debian that hold the data for languages, given as ISO 639-1 codes."""
+    codes = dict.fromkeys(_CODES.get(code.lower(), code.lower()) for code in languages)
+    return " ".join(f"tesseract-ocr-{code.replace('_', '-')}" for code in codes)
 
 
 @dataclass(frozen=True, slots=True)

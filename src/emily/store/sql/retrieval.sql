@@ -19,8 +19,19 @@ SELECT (SELECT number FROM revision) AS revision,
           AND (m.name <> %(model)s::text OR m.profile <> %(profile)s::text
                OR m.dimension <> %(dimension)s::integer)) AS other_models;
 
--- The documents that a search is to look in, and how many would be but for their date.
+-- The documents that a search is to look in, and how many would be but for their date. Names and
+-- titles meet a filter whose words they all have, whatever the case and the accents.
 -- name: matching_documents
+WITH asked AS (
+    SELECT what,
+           regexp_split_to_array(
+               btrim(regexp_replace(lower(regexp_replace(normalize(text, NFKD),
+                                                         '[\u0300-\u036f]', '', 'g')),
+                                    '[^[:alnum:]]+', ' ', 'g')), ' ') AS words
+    FROM (SELECT 'author' AS what, unnest(%(authors)s::text[]) AS text
+          UNION ALL SELECT 'party', unnest(%(parties)s::text[])
+          UNION ALL SELECT 'title', unnest(%(titles)s::text[])) AS given
+)
 SELECT d.id, o.id AS owner, o.dated IS NOT NULL AS has_date
 FROM document d JOIN document o ON o.id = coalesce(d.note_of, d.id)
 WHERE o.trashed_at IS NULL
@@ -40,6 +51,22 @@ WHERE o.trashed_at IS NULL
                   JOIN category c ON c.id = e.category_id
                   WHERE a.document_id = o.id AND a.text_sha256 = o.text_sha256
                     AND lower(c.name) = ANY(%(categories)s::text[])))
+  AND NOT EXISTS
+      (SELECT FROM (SELECT DISTINCT what FROM asked) AS kinds
+       WHERE NOT EXISTS
+           (SELECT FROM asked a
+            JOIN (SELECT 'title' AS what, concat_ws(' ', o.title, o.name) AS text
+                  UNION ALL SELECT unnest('{author,party}'::text[]), o.author
+                  UNION ALL SELECT 'party', concat_ws(' ', c ->> 1, c ->> 2)
+                            FROM jsonb_array_elements(o.correspondents) c
+                  UNION ALL SELECT 'author', concat_ws(' ', c ->> 1, c ->> 2)
+                            FROM jsonb_array_elements(o.correspondents) c
+                            WHERE c ->> 0 IN ('from', 'seller')) AS held ON held.what = a.what
+            WHERE a.what = kinds.what
+              AND regexp_split_to_array(
+                      btrim(regexp_replace(lower(regexp_replace(normalize(held.text, NFKD),
+                                                                '[\u0300-\u036f]', '', 'g')),
+                                           '[^[:alnum:]]+', ' ', 'g')), ' ') @> a.words))
 ORDER BY d.id;
 
 -- name: chunk_statistics
