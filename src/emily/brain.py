@@ -153,6 +153,7 @@ class Brain:
             settings,
             self._preparer.fingerprint,
             self._reranking,
+            self._told_of_analysis,
         )
         self.queries = QueryLog(database, settings)
         checks = StandingChecks(database, settings, embedder.identity, self._preparer.fingerprint)
@@ -609,6 +610,9 @@ class Brain:
         )
         done += await self.vaults.reindex()
         return ReindexReport(done, await self.pins.notices() if done else ())
+
+    async def _told_of_analysis(self, documents: Sequence[int]) -> Sequence[str]:
+        return await self.analysis.told_of(documents)
 
     @cached_property
     def analysis(self) -> AnalysisService:

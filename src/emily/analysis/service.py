@@ -162,6 +162,20 @@ class AnalysisService:
         assert row is not None
         return AnalysisCounts(**row)
 
+    async def told_of(self, documents: Sequence[int]) -> list[str]:
+        """What is to be said of these documents when they are shown, in sentences."""
+        values = {"documents": list(documents), "fingerprint": await self.fingerprint()}
+        row = await self._database.fetch_one("stale_analyses", values)
+        if row is None or not row["documents"]:
+            return []
+        which = f"{row['documents']} of {len(documents)} documents shown here were"
+        if len(documents) == 1:
+            which = "The document shown here was"
+        return [
+            f"{which} described and classified with other settings or categories. Bring that "
+            "up to date with: emily analyse"
+        ]
+
     async def waiting(self) -> list[Waiting]:
         """The documents whose analysis is missing, stale or not whole, oldest first."""
         values = {"fingerprint": await self.fingerprint()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -62,6 +62,7 @@ class Retriever:
         settings: Settings,
         fingerprint: str,
         reranking: Reranking | None = None,
+        shown: Callable[[Sequence[int]], Awaitable[Sequence[str]]] | None = None,
     ) -> None:
         """Bind to a database and a model.
 
@@ -72,8 +73,10 @@ class Retriever:
             settings: the preset, and what the owner set beside it.
             fingerprint: of the settings that the index should have been made with.
             reranking: the cross-encoder's stage, where there is one.
+            shown: what is to be said of the documents with these ids when they are shown.
         """
         self._reranking = reranking
+        self._shown = shown
         self._database = database
         self._embedder = embedder
         self._settings = settings
@@ -394,6 +397,8 @@ class Retriever:
                 "No word of the question occurs in the archive: what is shown is near in meaning "
                 "alone, without support in the words."
             )
+        if results and self._shown is not None:
+            notices += await self._shown([result.document.id for result in results])
         with trace.stage("rendering"):
             text = render(results, notices, by_path=inquiry.preset.by_path)
         return Answer(

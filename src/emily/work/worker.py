@@ -73,35 +73,52 @@ class Finished:
     detail: str | None
 
 
-class _Manager(JobManager):
-    """Knows under which numbers its workers are registered, also of one that is cut off early."""
+class _Registration:
+    """The one entry of this process among the workers: its lanes are one worker, not several."""
 
-    def __init__(self, connector: procrastinate.BaseConnector) -> None:
+    def __init__(self, manager: JobManager) -> None:
+        self._manager = manager
+        self._registering: asyncio.Future[int] | None = None
+
+    async def number(self) -> int:
+        """Its number; registered by whoever asks first."""
+        if self._registering is None:
+            self._registering = asyncio.ensure_future(self._manager.register_worker())
+            # Who was cut off does not ask what became of it.
+            self._registering.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return await asyncio.shield(self._registering)
+
+    async def forget(self) -> None:
+        """Take it out of the database, once no lane is at work."""
+        if self._registering is not None:
+            with contextlib.suppress(job_errors.ConnectorException, psycopg_pool.PoolTimeout):
+                await self._manager.unregister_worker(await self._registering)
+
+
+class _Manager(JobManager):
+    """Gives out jobs to a lane, under the number of the process."""
+
+    def __init__(self, connector: procrastinate.BaseConnector, registration: _Registration) -> None:
         super().__init__(connector)
-        self._numbers: list[int] = []
+        self._registration = registration
 
     async def register_worker(self) -> int:
-        registering = asyncio.ensure_future(self._register())
-        # Who was cut off does not ask what became of it.
-        registering.add_done_callback(lambda task: task.cancelled() or task.exception())
-        return await asyncio.shield(registering)
+        return await self._registration.number()
 
-    async def _register(self) -> int:
-        number = await super().register_worker()
-        self._numbers.append(number)
-        return number
-
-    async def forget_workers(self) -> None:
-        """Take them out of the database, where they have not done so themselves."""
-        for number in self._numbers:
-            await self.unregister_worker(number)
+    async def unregister_worker(self, worker_id: int) -> None:
+        """Nothing yet: another lane may still be at work under this number."""
 
 
 class _LaterManager(_Manager):
     """Gives out no job while a file is ready to be indexed."""
 
-    def __init__(self, connector: procrastinate.BaseConnector, database: Database) -> None:
-        super().__init__(connector)
+    def __init__(
+        self,
+        connector: procrastinate.BaseConnector,
+        registration: _Registration,
+        database: Database,
+    ) -> None:
+        super().__init__(connector, registration)
         self._database = database
 
     async def fetch_job(
@@ -188,11 +205,11 @@ class Worker:
         """One life of the lanes; whether it ended as it should, and not by a lost connection."""
         await self.sweep_lost()  # through the archive's pool, which starts a server that is down
         async with self._connector() as connector:
-            managers = [_Manager(connector)]
-            lanes = [self._lane(managers[0], INDEXING)]
+            registration = _Registration(JobManager(connector))
+            lanes = [self._lane(_Manager(connector, registration), INDEXING)]
             if self._phases:
-                managers.append(_LaterManager(connector, self._database))
-                lanes.append(self._lane(managers[1], *self._phases))
+                later = _LaterManager(connector, registration, self._database)
+                lanes.append(self._lane(later, *self._phases))
             ended: set[asyncio.Task[Any]] = {asyncio.create_task(stop.wait(), name="stop")}
             if until_empty:
                 ended.add(asyncio.create_task(self._emptied(connector), name="emptied"))
@@ -204,9 +221,7 @@ class Worker:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
-                with contextlib.suppress(job_errors.ConnectorException, psycopg_pool.PoolTimeout):
-                    for manager in managers:
-                        await manager.forget_workers()
+                await registration.forget()
             for task in done:
                 if not task.cancelled() and (error := task.exception()) is not None:
                     raise error

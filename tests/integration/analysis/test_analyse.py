@@ -237,6 +237,30 @@ async def test_the_owners_categories(brain: Brain) -> None:
     assert await categories.all() == []
 
 
+async def test_a_search_says_which_of_its_documents_are_described_by_other_settings(
+    brain: Brain, write: Write
+) -> None:
+    for name in ("casa", "tetto"):
+        document = await added(brain, write(f"{name}.txt", f"La riparazione del {name} costa."))
+        await brain.analysis.analyse(document)
+    told = "of 2 documents shown here were described and classified with other settings"
+    assert told not in (await brain.search("riparazione")).text
+    await brain.analysis.categories.add("Lavori", "riparazioni")
+    answer = await brain.search("riparazione")
+    assert f"2 {told}" in answer.text
+    assert sum(told in notice for notice in answer.notices) == 1
+    await brain.analysis.analyse(document)
+    assert f"1 {told}" in (await brain.search("riparazione")).text
+    assert "described" not in (await brain.ask(document, "riparazione")).text
+    other = await brain.ask("casa.txt", "riparazione")
+    assert "The document shown here was described" in other.text
+    await brain.analysis.analyse_all()
+    assert told not in (await brain.search("riparazione")).text
+    # What was never analysed is told of by status alone: nothing of it is shown here.
+    await added(brain, write("nuovo.txt", "La riparazione nuova."))
+    assert "described" not in (await brain.search("riparazione")).text
+
+
 async def test_a_search_in_a_category(brain: Brain, write: Write, rows: Rows) -> None:
     garden = await added(brain, write("pump.txt", "The pump of the garden was repaired in June."))
     await added(brain, write("boat.txt", "The pump of the boat was repaired in July."))

@@ -51,6 +51,12 @@ LEFT JOIN analysis a ON a.document_id = d.id AND a.text_sha256 = d.text_sha256
 LEFT JOIN analysis_failure f ON f.document_id = d.id
 WHERE d.note_of IS NULL AND d.trashed_at IS NULL;
 
+-- Documents among these whose analysis is one of other settings.
+-- name: stale_analyses
+SELECT count(*) AS documents
+FROM analysis a JOIN document d ON d.id = a.document_id AND d.text_sha256 = a.text_sha256
+WHERE a.document_id = ANY(%(documents)s::bigint[]) AND a.fingerprint <> %(fingerprint)s::text;
+
 -- Documents that can be in no category, for they have no analysis of their present text.
 -- name: unanalysed_documents
 SELECT count(*) AS documents
