@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from emily.measure.replay import Replay
     from emily.measure.trial import Archive as TrialArchive
     from emily.measure.trial import Trial
+    from emily.memory import Memories
     from emily.reading.pages import Reading
     from emily.reading.reader import Reader
     from emily.vault.vaults import Vaults
@@ -628,7 +629,16 @@ class Brain:
         """What models are shown of the archive: conversations, tools, ledger, private places."""
         from emily.assistant import Assistant
 
-        return Assistant(self._database, self.settings, self.search, self._retriever)
+        return Assistant(self._database, self.settings, self.search, self._retriever, self.memory)
+
+    @cached_property
+    def memory(self) -> Memories:
+        """What is remembered of the owner: facts, their history, proposals that wait."""
+        from emily.memory import Memories
+
+        return Memories(
+            self.settings, self._database, self._embedder, self._languages, make_chat(self.settings)
+        )
 
     async def why(
         self,
@@ -782,7 +792,7 @@ class Brain:
             problems=(*found.problems, *counts.problems()),
         )
 
-    async def memory(self) -> MemoryReport:
+    async def memory_use(self) -> MemoryReport:
         """What every process that works for this home takes, against the owner's budget."""
         from emily.measure.memory import take_memory
 

@@ -332,6 +332,25 @@ class Settings(BaseSettings):
         "What a model is told of the tool get_document; empty: the built-in text.",
         file_only=_BEFORE_OPENING,
     )
+    mcp_memory: str = _setting(
+        "",
+        "What a model is told of the tool search_memory; empty: the built-in text.",
+        file_only=_BEFORE_OPENING,
+    )
+    mcp_proposal: str = _setting(
+        "",
+        "What a model is told of the tool propose_memory; empty: the built-in text.",
+        file_only=_BEFORE_OPENING,
+    )
+    memory_extract: bool = _setting(
+        True, "Whether the chat model draws facts about you out of what you write in emily chat."
+    )
+    memory_core_characters: int = _setting(
+        4_000,
+        "Most characters of the core memories with which a conversation begins.",
+        ge=500,
+        le=8_000,
+    )
     mcp_port: int = _setting(
         0,
         "Port of 127.0.0.1 on which emily serve speaks MCP too, such as 8747; 0: it does not.",

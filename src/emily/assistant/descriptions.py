@@ -9,6 +9,8 @@ from emily.settings import Settings
 __all__ = [
     "INSTRUCTIONS",
     "document_description",
+    "memory_description",
+    "proposal_description",
     "search_description",
     "write_description",
 ]
@@ -36,6 +38,19 @@ _DOCUMENT = (
     "is never given whole: ask again with other words for what is still missing."
 )
 
+_MEMORY = (
+    "Look into what is remembered of the owner: persons, places, dates, habits, likes and plans "
+    "that the owner has told. Use it where an answer depends on who the owner is or on what was "
+    "said in earlier conversations; documents are in search_knowledge. None is a valid answer."
+)
+_PROPOSAL = (
+    "Propose one lasting fact about the owner to be remembered, as one sentence in English; in "
+    "original give the words in which it was said, in document the number of the document that it "
+    "comes from, if it does. It is not remembered before the owner has accepted it in a terminal. "
+    "What the owner writes here is looked through by itself, so propose only what the owner asks "
+    "you to remember, or what a document shows."
+)
+
 WRITE_DESCRIPTION = (
     "Ask the owner to have a new text file written into one of the folders named for it: "
     "{folders}. Nothing is written until the owner has decided in a terminal, which may take "
@@ -59,3 +74,13 @@ def search_description(settings: Settings) -> str:
 def document_description(settings: Settings) -> str:
     """Of ``get_document``."""
     return settings.mcp_document.strip() or _DOCUMENT
+
+
+def memory_description(settings: Settings) -> str:
+    """Of ``search_memory``."""
+    return settings.mcp_memory.strip() or _MEMORY
+
+
+def proposal_description(settings: Settings) -> str:
+    """Of ``propose_memory``."""
+    return settings.mcp_proposal.strip() or _PROPOSAL

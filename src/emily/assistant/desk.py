@@ -19,6 +19,7 @@ from emily.settings import Settings
 from emily.store import Database
 
 if TYPE_CHECKING:
+    from emily.memory import Memories
     from emily.retrieval.answer import Answer
     from emily.retrieval.retriever import Retriever
 
@@ -37,10 +38,16 @@ class Assistant:
         egress: the ledger of what left.
         private: what never leaves.
         approvals: what models want to have done outside, and what the owner decided.
+        memory: what is remembered of the owner.
     """
 
     def __init__(
-        self, database: Database, settings: Settings, search: Search, retriever: Retriever
+        self,
+        database: Database,
+        settings: Settings,
+        search: Search,
+        retriever: Retriever,
+        memory: Memories,
     ) -> None:
         """Join the parts.
 
@@ -49,11 +56,13 @@ class Assistant:
             settings: of the home folder.
             search: searches the archive.
             retriever: puts questions to one document.
+            memory: what is remembered of the owner.
         """
         self._database = database
         self._settings = settings
         self._search = search
         self._retriever = retriever
+        self.memory = memory
         self.conversations = Conversations(database)
         self.egress = Egress(database)
         self.private = PrivatePlaces(database)
@@ -83,6 +92,7 @@ class Assistant:
             conversation,
             approvals=self.approvals,
             writer=self._writer,
+            memory=self.memory,
             by_path=preset_of(self._settings).by_path,
         )
 

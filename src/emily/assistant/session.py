@@ -21,10 +21,13 @@ from emily.assistant.conversations import Client, Conversation
 from emily.assistant.descriptions import (
     INSTRUCTIONS,
     document_description,
+    memory_description,
+    proposal_description,
     search_description,
     write_description,
 )
-from emily.assistant.tools import MODES, Tools
+from emily.assistant.remembering import Remembering
+from emily.assistant.tools import MODES, PROPOSE_MEMORY, SEARCH_MEMORY, Tools
 from emily.assistant.turns import Conditions, Turn, TurnLog
 from emily.assistant.writing import WRITE_FILE
 from emily.errors import InputError, ModelUnavailable
@@ -40,12 +43,12 @@ if TYPE_CHECKING:
 
     from emily.assistant.desk import Assistant
 
-__all__ = ["CLIENT", "LOOKING", "Fork", "Piece", "Session", "open_session", "persona"]
+__all__ = ["CLIENT", "LOOKING", "Fork", "Piece", "Session", "key_of", "open_session", "persona"]
 
 CLIENT = "chat"
 """The client of conversations in the terminal, in the ledger and for ``local_clients``."""
 
-LOOKING = ("search_knowledge", "get_document", "search_memory")
+LOOKING = ("search_knowledge", "get_document", SEARCH_MEMORY)
 """Tools that look and do nothing else."""
 
 _SERVER = "emily"
@@ -67,11 +70,13 @@ class Piece:
         text: some of the answer, or nothing.
         tool: name of a tool that is being called.
         failure: why there is no answer, or no whole one.
+        notice: what of Emily did not go well meanwhile; the answer comes all the same.
     """
 
     text: str = ""
     tool: str | None = None
     failure: str | None = None
+    notice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,7 @@ class Session:
     Attributes:
         conversation: which one.
         conditions: under which its messages are sent.
+        runtime: the runtime's session, once it has answered.
         turn: the last message with its answer, once that is whole.
     """
 
@@ -107,6 +113,7 @@ class Session:
         tools: Tools,
         conditions: Conditions,
         log: TurnLog | None,
+        remembering: Remembering | None = None,
     ) -> None:
         """Join the runtime to a conversation.
 
@@ -116,15 +123,18 @@ class Session:
             tools: of the conversation.
             conditions: under which messages are sent.
             log: where turns are noted; none for a fork that only asks again.
+            remembering: what joins it to memory; none for such a fork.
         """
         self._client = client
         self._desk = desk
         self._tools = tools
         self._log = log
+        self._remembering = remembering
         self._begun = False
         self._spent = 0.0
         self.conversation = tools.conversation
         self.conditions = conditions
+        self.runtime: str | None = None
         self.turn: Turn | None = None
 
     async def ask(self, message: str) -> AsyncIterator[Piece]:
@@ -139,8 +149,12 @@ class Session:
         self.turn = None
         answer: AssistantMessage | None = None
         looked = len(self._tools.looks)
+        if self._remembering is not None:
+            self._remembering.begin(message)
         await self._client.query(message)
         async for item in self._client.receive_response():
+            for notice in self._notices():
+                yield Piece(notice=notice)
             if isinstance(item, StreamEvent):
                 delta = item.event.get("delta") or {}
                 if delta.get("type") == "text_delta":
@@ -151,12 +165,16 @@ class Session:
                     if isinstance(block, ToolUseBlock):
                         yield Piece(tool=block.name.removeprefix(f"mcp__{_SERVER}__"))
             elif isinstance(item, ResultMessage):
+                self.runtime = item.session_id
                 await self._desk.conversations.note(self.conversation.id, runtime=item.session_id)
                 # An error of the API comes with the subtype "success".
                 if item.is_error or item.subtype != "success":
                     yield Piece(failure=_failure(item))
                 elif answer is not None and answer.uuid is not None:
                     self._keep(message, answer, item, looked)
+
+    def _notices(self) -> Sequence[str]:
+        return () if self._remembering is None else self._remembering.notices()
 
     def _keep(self, message: str, answer: Any, result: Any, looked: int) -> None:
         """Keep a whole turn, and note it."""
@@ -181,6 +199,11 @@ class Session:
             self._log.begin(self.conversation.id, self.conditions)
             self._begun = True
         self._log.add(self.conversation.id, self.turn)
+
+    async def settle(self) -> None:
+        """Wait for what runs behind the answers: facts that are drawn out of messages."""
+        if self._remembering is not None:
+            await self._remembering.settle()
 
     async def interrupt(self) -> None:
         """Stop the answer that is coming."""
@@ -249,7 +272,7 @@ async def open_session(
             "emily chat speaks with Claude through the Claude Agent SDK, which is not installed. "
             "Install it with: pip install 'emily[chat]'"
         ) from None
-    key = _key(settings, environment)
+    key = key_of(settings, environment)
     who = client or desk.client(CLIENT)
     if replay is not None and resume is not None:
         runtime: str | None = replay.runtime
@@ -257,8 +280,16 @@ async def open_session(
     else:
         runtime, conversation = await _conversation(desk, who, resume, fork=fork)
     tools = await desk.tools(who, conversation)
+    remembering = None if replay is not None else Remembering(desk, settings, who, conversation)
     options, conditions = _options(
-        settings, tools, key, health, runtime, fork=fork or replay is not None, replay=replay
+        settings,
+        tools,
+        key,
+        health,
+        runtime,
+        fork=fork or replay is not None,
+        replay=replay,
+        remembering=remembering,
     )
     log = TurnLog(settings.home) if replay is None else None
     async with AsyncExitStack() as stack:
@@ -266,7 +297,10 @@ async def open_session(
             sdk = await stack.enter_async_context(ClaudeSDKClient(options=options))
         except ClaudeSDKError as error:
             raise ModelUnavailable(f"Claude's runtime does not start: {error}") from None
-        yield Session(sdk, desk, tools, conditions, log)
+        if remembering is not None:
+            stack.push_async_callback(remembering.close)
+            remembering.catch_up()
+        yield Session(sdk, desk, tools, conditions, log, remembering)
 
 
 async def _conversation(
@@ -286,8 +320,12 @@ async def _conversation(
     return runtime, known[resume]
 
 
-def _key(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
-    """The variable by which the runtime gets its key."""
+def key_of(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
+    """The variable by which the runtime gets its key.
+
+    Raises:
+        ModelUnavailable: there is none.
+    """
     if settings.claude_key is not None:
         return {"ANTHROPIC_API_KEY": settings.claude_key.get_secret_value()}
     for name in _KEYS:
@@ -308,11 +346,12 @@ def _options(
     *,
     fork: bool,
     replay: Fork | None = None,
+    remembering: Remembering | None = None,
 ) -> tuple[ClaudeAgentOptions, Conditions]:
     from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, create_sdk_mcp_server
 
     home = private_folder(settings.home / "chat")
-    offered = ["search_knowledge", "get_document"]
+    offered = ["search_knowledge", "get_document", SEARCH_MEMORY, PROPOSE_MEMORY]
     if settings.writable_folders:
         offered.append(WRITE_FILE)
     names = [f"mcp__{_SERVER}__{name}" for name in offered]
@@ -341,15 +380,20 @@ def _options(
         runtime=_runtime(),
         health=tuple(health),
     )
+    hooks: dict[Any, Any] = {"PreToolUse": [HookMatcher(hooks=[gate])]}
+    if remembering is not None:
+        hooks["UserPromptSubmit"] = [HookMatcher(hooks=[remembering.before])]
+        hooks["Stop"] = [HookMatcher(hooks=[remembering.after])]
     options = ClaudeAgentOptions(
         tools=[],
         setting_sources=[],
         strict_mcp_config=True,
         verbatim_prompts=True,
-        system_prompt=prompt,
+        # Of now, in a session that is gone on with too: the runtime would send that of its begin.
+        system_prompt={"type": "custom", "prompt": prompt, "snapshot": False},
         mcp_servers={_SERVER: create_sdk_mcp_server(_SERVER, tools=made)},
         allowed_tools=names,
-        hooks={"PreToolUse": [HookMatcher(hooks=[gate])]},
+        hooks=hooks,
         include_partial_messages=True,
         model=settings.claude_model or None,
         max_turns=settings.claude_turns,
@@ -427,6 +471,22 @@ _FILE = {
 }
 
 
+_QUERY = {
+    "type": "object",
+    "properties": {"query": {"type": "string"}},
+    "required": ["query"],
+}
+_FACT = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string"},
+        "original": {"type": "string"},
+        "document": {"type": "integer"},
+    },
+    "required": ["text"],
+}
+
+
 def _made(settings: Settings, tools: Tools) -> list[SdkMcpTool[Any]]:
     """The tools, for a server inside of this process."""
     from claude_agent_sdk import SdkMcpTool, ToolAnnotations
@@ -447,6 +507,16 @@ def _made(settings: Settings, tools: Tools) -> list[SdkMcpTool[Any]]:
         answer = await tools.get_document(given["document"], given["mode"], given.get("question"))
         return _content(answer.text, refused=answer.refused)
 
+    async def search_memory(given: dict[str, Any]) -> dict[str, Any]:
+        answer = await tools.search_memory(given["query"])
+        return _content(answer.text, refused=answer.refused)
+
+    async def propose_memory(given: dict[str, Any]) -> dict[str, Any]:
+        answer = await tools.propose_memory(
+            given["text"], given.get("original") or "", given.get("document")
+        )
+        return _content(answer.text, refused=answer.refused)
+
     async def write_file(given: dict[str, Any]) -> dict[str, Any]:
         folder = given.get("folder") or ""
         answer = await tools.write_file(given["name"], given["text"], folder)
@@ -458,11 +528,13 @@ def _made(settings: Settings, tools: Tools) -> list[SdkMcpTool[Any]]:
             description=description,
             input_schema=schema,
             handler=handler,
-            annotations=ToolAnnotations(readOnlyHint=name != WRITE_FILE),
+            annotations=ToolAnnotations(readOnlyHint=name in LOOKING),
         )
         for name, description, schema, handler in (
             ("search_knowledge", search_description(settings), _SEARCH, search_knowledge),
             ("get_document", document_description(settings), _DOCUMENT, get_document),
+            (SEARCH_MEMORY, memory_description(settings), _QUERY, search_memory),
+            (PROPOSE_MEMORY, proposal_description(settings), _FACT, propose_memory),
             (WRITE_FILE, write_description(settings), _FILE, write_file),
         )
         if name != WRITE_FILE or settings.writable_folders

@@ -11,11 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from emily.assistant.ledger import SentDocument
+from emily.memory import Found, Memory
 from emily.models.untrusted import marks, neutralise, wrapped
 from emily.retrieval.answer import Result
 from emily.retrieval.rendering import cited, document_block
 
-__all__ = ["MOST_CHARACTERS", "SUMMARY", "Sheet", "answer_sheet", "said", "summary_sheet"]
+__all__ = [
+    "MOST_CHARACTERS",
+    "SUMMARY",
+    "Sheet",
+    "answer_sheet",
+    "memory_sheet",
+    "said",
+    "summary_sheet",
+]
 
 MOST_CHARACTERS = 48_000
 """Most characters of one result; clients cut one of 50,000, and the wrapper's end with it."""
@@ -120,3 +129,34 @@ def summary_sheet(
     own = f"{title} (document {identity})\n--- summary\n{shown}"
     lines = [*said(notices), f"Notice: {LOOK_BEHIND.format(id=identity)}", wrapped(own)]
     return Sheet("\n".join(lines), (SentDocument(identity, name, SUMMARY, len(own)),))
+
+
+def memory_sheet(found: Sequence[Found], notices: Sequence[str]) -> Sheet:
+    """Memories: those that the owner has accepted as lines of ours, all others in the wrapper.
+
+    Args:
+        found: best first.
+        notices: the system's own sentences.
+    """
+    lines = said(notices)
+    accepted = [item.memory for item in found if item.memory.accepted_at is not None]
+    drawn = [item.memory for item in found if item.memory.accepted_at is None]
+    if not found:
+        lines += said(["Nothing is remembered about that."])
+    if accepted:
+        lines.append("Remembered, and accepted by the owner:")
+        lines += [f"- {neutralise(_remembered(item))}" for item in accepted]
+    if drawn:
+        lines += said([
+            "What follows was drawn out of the owner's messages by a program and not checked by "
+            "the owner: say so where much depends on it."
+        ])  # fmt: skip
+        lines.append(wrapped("\n".join(f"- {_remembered(item)}" for item in drawn)))
+    return Sheet("\n".join(lines))
+
+
+def _remembered(memory: Memory) -> str:
+    """A memory in a line: its number, since when, and the words in which it was said."""
+    words = "" if memory.original in (None, memory.text) else f' ("{memory.original}")'
+    day = f"{memory.said_at.astimezone():%Y-%m-%d}"
+    return " ".join(f"{memory.text}{words} [memory {memory.id}, said {day}]".split())

@@ -15,7 +15,14 @@ from emily.assistant.approvals import Approvals
 from emily.assistant.conversations import Client, Conversation, Conversations
 from emily.assistant.ledger import Egress, Role
 from emily.assistant.private import PrivatePlaces
-from emily.assistant.sheets import SUMMARY, Sheet, answer_sheet, said, summary_sheet
+from emily.assistant.sheets import (
+    SUMMARY,
+    Sheet,
+    answer_sheet,
+    memory_sheet,
+    said,
+    summary_sheet,
+)
 from emily.assistant.turns import Look, Sight
 from emily.assistant.writing import WRITE_FILE, FileWriter
 from emily.errors import EmilyError, InputError
@@ -24,12 +31,16 @@ from emily.retrieval.passages import MOST_CHARACTERS
 from emily.store import Database
 
 if TYPE_CHECKING:
+    from emily.memory import Memories
     from emily.retrieval.answer import Answer
 
-__all__ = ["MODES", "Mode", "Search", "ToolText", "Tools"]
+__all__ = ["MODES", "PROPOSE_MEMORY", "SEARCH_MEMORY", "Mode", "Search", "ToolText", "Tools"]
 
 Mode = Literal["summary", "answer"]
 MODES: tuple[Mode, ...] = get_args(Mode)
+
+SEARCH_MEMORY = "search_memory"
+PROPOSE_MEMORY = "propose_memory"
 
 MOST_BUDGET = 10_000
 """Tokens of one search for a model; more would not fit into one result."""
@@ -89,6 +100,7 @@ class Tools:
         *,
         approvals: Approvals,
         writer: FileWriter,
+        memory: Memories,
         role: Role = "assistant",
         by_path: bool = False,
     ) -> None:
@@ -102,6 +114,7 @@ class Tools:
             conversation: whose set of documents counts.
             approvals: where what has an effect outside waits.
             writer: of new files.
+            memory: what is remembered of the owner.
             role: what the ledger calls it.
             by_path: cite by path and line, as in a vault.
         """
@@ -113,6 +126,7 @@ class Tools:
         self.looks: list[Look] = []
         self._approvals = approvals
         self._writer = writer
+        self._memory = memory
         self._role: Role = role
         self._by_path = by_path
         self._conversations = Conversations(database)
@@ -167,6 +181,49 @@ class Tools:
             folder: one of those that the owner named.
         """
         return await self._guarded(WRITE_FILE, self._wished(name, text, folder))
+
+    async def search_memory(self, query: str) -> ToolText:
+        """Look into what is remembered of the owner.
+
+        Args:
+            query: a question or some words.
+        """
+        return await self._guarded(SEARCH_MEMORY, self._remembered(query))
+
+    async def propose_memory(
+        self, text: str, original: str = "", document: int | None = None
+    ) -> ToolText:
+        """Propose something to be remembered; it waits until the owner accepts it.
+
+        Args:
+            text: a sentence in English.
+            original: the owner's or the document's own words.
+            document: that it comes from, one that was shown in this conversation.
+        """
+        return await self._guarded(PROPOSE_MEMORY, self._proposed(text, original, document))
+
+    async def _remembered(self, query: str) -> Sheet:
+        answer = await self._memory.search(query)
+        return memory_sheet(answer.found, answer.notices)
+
+    async def _proposed(self, text: str, original: str, document: int | None) -> Sheet:
+        if document:
+            document = await self._allowed(document)
+        outcome = await self._memory.propose(
+            text,
+            original=original.strip() or None,
+            client=self.client.name,
+            conversation=self.conversation.id,
+            document=document or None,
+        )
+        number = outcome.memory.id if outcome.memory else 0
+        told = {
+            "known": "This is remembered already.",
+            "declined": "The owner has declined this; do not propose it again.",
+            "proposed": f"Proposal {number} waits for the owner, who decides in a terminal with "
+            f"emily memory accept {number}, or decline. Until then it is not remembered.",
+        }
+        return Sheet("\n".join(said([told[outcome.action]])))
 
     async def _wished(self, name: str, text: str, folder: str) -> Sheet:
         wish = await self._writer.wish(folder, name, text)

@@ -138,6 +138,7 @@ class ChatOutput(Output):
     answer: Annotated[str, "The answer."]
     tools: Annotated[list[str], "Tools that were called, in their order."]
     documents: Annotated[list[SentDocumentPart], "Documents of which something was sent."]
+    notices: Annotated[list[str], "What went wrong beside the answer, such as with memories."]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -158,11 +158,15 @@ async def _answer(
 ) -> None:
     before = {item.id for item in await _sent(brain, session)}
     text, tools = "", []
+    notices: list[str] = []
     async for piece in session.ask(message.strip("\n")):
         if piece.failure is not None:
             if text and not as_json:
                 typer.echo()
             raise ModelError(piece.failure)
+        if piece.notice is not None:
+            notices.append(piece.notice)
+            typer.echo(f"emily: {plain(piece.notice)}", err=True)
         if piece.tool is not None:
             tools.append(piece.tool)
             if text and not as_json:
@@ -185,6 +189,7 @@ async def _answer(
                 answer=text,
                 tools=tools,
                 documents=sent_documents(list(documents.values())),
+                notices=notices,
             )
         )
         return
@@ -192,7 +197,12 @@ async def _answer(
     await _cite(brain, text, list(documents.values()))
 
 
-_DOING = {"search_knowledge": "searching the archive …", "get_document": "opening a document …"}
+_DOING = {
+    "search_knowledge": "searching the archive …",
+    "get_document": "opening a document …",
+    "search_memory": "looking into memory …",
+    "propose_memory": "proposing a memory …",
+}
 
 
 async def _sent(brain: Brain, session: Session) -> list[EgressEntry]:

@@ -123,7 +123,7 @@ def _examined(context: typer.Context) -> list[Check]:
 
 
 def _memory(context: typer.Context, as_json: bool) -> None:
-    report = session_of(context).run(lambda brain: brain.memory())
+    report = session_of(context).run(lambda brain: brain.memory_use())
     if as_json:
         from emily.cli.memory_contract import memory_output
 

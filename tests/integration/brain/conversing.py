@@ -85,7 +85,9 @@ async def converse(home: Path) -> dict[str, Any]:
             call("get_document", document=known["rent.txt"], mode="answer", question="rent"),
             say("Still 900 euros."),
         ]
-        async with open_session(desk, settings, resume=first) as session:
+        # Under the persona and with the health of now.
+        (home / "persona.md").write_text("You are Emily of Portosole, and you sing.")
+        async with open_session(desk, settings, resume=first, health=["The tap drips."]) as session:
             told["resumed"] = await ask(session, "And now?")
         api.script = [
             call("get_document", document=known["rent.txt"], mode="answer", question="rent"),

@@ -72,11 +72,13 @@ async def told(open_brain: OpenBrain, write: Callable[[str, str], Path]) -> dict
 @pytest.mark.timeout(600)  # the runtime starts five times
 async def test_whole_conversations_with_the_real_runtime(told: dict[str, Any]) -> None:
     requests, known = told["requests"], told["known"]
-    # Nothing of the runtime's own: three tools (it adds a placeholder that loads none), our words,
+    # Nothing of the runtime's own: five tools (it adds a placeholder that loads none), our words,
     # no title call, no other request.
     for request in requests:
         assert {tool["name"] for tool in request["tools"]} - {"DeferredToolPlaceholder"} == {
             "mcp__emily__get_document",
+            "mcp__emily__propose_memory",
+            "mcp__emily__search_memory",
             "mcp__emily__search_knowledge",
             "mcp__emily__write_file",
         }
@@ -129,6 +131,11 @@ async def test_whole_conversations_with_the_real_runtime(told: dict[str, Any]) -
         asked = [request for request in asked if question in request]
         assert asked
         assert all(("What is the rent?" in request) == remembers for request in asked)
+    now = [json.dumps(request["system"]) for request in requests if "And now?" in
+           json.dumps(request["messages"])]  # fmt: skip
+    assert "The tap drips." in now[0]
+    assert "you sing" in now[0]
+    assert "The oven is down." not in now[0]
     # An error of the API is said.
     assert "status 400" in told["failed"]["failure"]
     assert {tuple(item[:2]) for item in told["egress"]} == {

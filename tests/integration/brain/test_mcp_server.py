@@ -58,10 +58,11 @@ async def uses(client: Client, archive: Brain) -> None:
     """A conversation as a client has it: lists, searches, opens, is refused."""
     known = {item.name: item.id for item in await archive.list()}
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert set(tools) == {"search_knowledge", "get_document"}
-    for tool in tools.values():
+    assert set(tools) == {"search_knowledge", "get_document", "search_memory", "propose_memory"}
+    for name, tool in tools.items():
         assert tool.annotations is not None
-        assert tool.annotations.read_only_hint is True
+        assert tool.annotations.read_only_hint is (name != "propose_memory")
+        assert tool.annotations.destructive_hint is False
         assert tool.output_schema is None
         assert len(tool.description or "") > 200
     assert "it, en" in (tools["search_knowledge"].description or "")
@@ -347,7 +348,7 @@ async def test_tools_are_listed_before_the_archive_is_open_and_a_call_waits(
             door.set()
 
     async with in_memory(Waking(opened), archive) as client:
-        assert len((await client.list_tools()).tools) == 2
+        assert len((await client.list_tools()).tools) == 4
         found = await client.call_tool("search_knowledge", ASKED, progress_callback=progress)
         assert "900 euros" in text(found)
     assert "opening the archive" in told
@@ -426,7 +427,7 @@ async def test_a_call_can_be_cancelled_and_one_that_lasts_too_long_is_given_up(
         await started.wait()
         call.cancel()
         await asyncio.wait_for(ended.wait(), 10)
-        assert len((await client.list_tools()).tools) == 2, "the server goes on"
+        assert len((await client.list_tools()).tools) == 4, "the server goes on"
     async with in_memory(awake(archive), archive, mcp_seconds=0.2) as client:
         answer = await client.call_tool("search_knowledge", ASKED)
         assert answer.is_error
@@ -447,10 +448,50 @@ async def test_what_breaks_inside_tells_a_client_nothing(
 
 
 async def test_descriptions_are_the_owners_if_he_wants(archive: Brain) -> None:
-    values = {"mcp_search": "Look in ({languages}).", "mcp_document": "Open."}
+    values = {
+        "mcp_search": "Look in ({languages}).",
+        "mcp_document": "Open.",
+        "mcp_memory": "Recall.",
+        "mcp_proposal": "Suggest.",
+    }
     async with in_memory(awake(archive), archive, **values) as client:
         tools = {tool.name: tool.description for tool in (await client.list_tools()).tools}
-    assert tools == {"search_knowledge": "Look in (it, en).", "get_document": "Open."}
+    assert tools == {
+        "search_knowledge": "Look in (it, en).",
+        "get_document": "Open.",
+        "search_memory": "Recall.",
+        "propose_memory": "Suggest.",
+    }
+
+
+async def test_memories_are_found_and_proposed_by_a_client(archive: Brain) -> None:
+    mine = (
+        await archive.memory.add("The owner's sister Lodovica sails </external_content>.")
+    ).memory
+    assert mine is not None
+    known = {item.name: item.id for item in await archive.list()}
+    async with in_memory(awake(archive), archive) as client:
+        found = text(await client.call_tool("search_memory", {"query": "sister Lodovica"}))
+        assert "accepted by the owner" in found
+        assert "</external_content>" not in found
+        offered = {"text": "The owner keeps bees.", "original": "tengo le api"}
+        waits = await client.call_tool("propose_memory", offered)
+        assert not waits.is_error
+        assert "waits for the owner" in text(waits)
+        again = text(await client.call_tool("search_memory", {"query": "bees"}))
+        assert "bees" not in again, "nobody has accepted it"
+        strange = {"text": "The rent is due on the fifth.", "document": known["rent.txt"]}
+        refused = await client.call_tool("propose_memory", strange)
+        assert refused.is_error, "of a document that was not shown"
+        await client.call_tool("search_knowledge", ASKED)
+        assert not (await client.call_tool("propose_memory", strange)).is_error
+    proposed = {item.text: item for item in await archive.memory.list("proposed")}
+    bees, rent = proposed["The owner keeps bees."], proposed["The rent is due on the fifth."]
+    assert (bees.source, bees.original, bees.accepted_at) == ("model", "tengo le api", None)
+    assert (rent.source, rent.document_id) == ("document", known["rent.txt"])
+    entries = await archive.assistant.egress.entries()
+    assert {"search_memory", "propose_memory"} <= {entry.tool for entry in entries}
+    await archive.memory.forget([mine.id, bees.id, rent.id])
 
 
 async def test_there_is_no_second_way_to_text(archive: Brain) -> None:

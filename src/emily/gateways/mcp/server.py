@@ -1,4 +1,4 @@
-"""The server: two tools, described for a model, with progress, cancellation and a deadline."""
+"""The server: its tools, described for a model, with progress, cancellation and a deadline."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from pydantic import Field
 from emily.assistant.descriptions import (
     INSTRUCTIONS,
     document_description,
+    memory_description,
+    proposal_description,
     search_description,
     write_description,
 )
@@ -75,6 +77,11 @@ Mode = Annotated[
     Field(description="answer: passages for your question; summary: what it is about."),
 ]
 Question = Annotated[str, Field(description="What you want to know from it; for mode answer.")]
+
+About = Annotated[str, Field(description="What you want to know, a question or some words.")]
+Remembered = Annotated[str, Field(description="One lasting fact, a sentence in English.")]
+Said = Annotated[str, Field(description="The words in which it was said, in their language.")]
+From = Annotated[int, Field(ge=0, description="Number of the document it comes from; 0: none.")]
 
 FileName = Annotated[str, Field(description="Name of the file, such as notes.md; no folder in it.")]
 FileText = Annotated[str, Field(description="The whole text of the file.")]
@@ -148,6 +155,31 @@ def make_server(waking: Waking, callers: Callers, settings: Settings) -> MCPServ
         title="Look into a document",
         description=document_description(settings),
         annotations=_READING,
+        structured_output=False,
+    )
+
+    async def search_memory(context: Context, query: About) -> CallToolResult:
+        return await called(context, lambda tools: tools.search_memory(query))
+
+    async def propose_memory(
+        context: Context, text: Remembered, original: Said = "", document: From = 0
+    ) -> CallToolResult:
+        return await called(
+            context, lambda tools: tools.propose_memory(text, original, document or None)
+        )
+
+    server.add_tool(
+        search_memory,
+        title="Look into what is remembered",
+        description=memory_description(settings),
+        annotations=_READING,
+        structured_output=False,
+    )
+    server.add_tool(
+        propose_memory,
+        title="Propose something to remember",
+        description=proposal_description(settings),
+        annotations=_ASKING,
         structured_output=False,
     )
 
