@@ -93,7 +93,7 @@ def dates_in(token: str) -> list[str]:
     Returns:
         each day as ``yyyy-mm-dd``, followed by its month as ``yyyy-mm``; a month alone.
     """
-    if len(token) < 6 or len(token) > 4 * _LONGEST:
+    if len(token) < 6 or len(token) > 4 * _LONGEST or not any(sign in token for sign in "-./"):
         return []
     found: list[str] = []
     for match in _ISO_DATE.finditer(token):

@@ -113,7 +113,7 @@ def _utf16_without_mark(data: bytes) -> str | None:
     """Text of Latin script in UTF-16 shows as a zero in every other byte."""
     sample = data[:_SAMPLE]
     half = len(sample) // 2
-    if half < 4 or len(data) % 2:
+    if half < 4 or len(data) % 2 or 0 not in sample:
         return None
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if odd > 0.4 * half and even < 0.05 * half:

@@ -35,6 +35,7 @@ _UNREAD: Final = -1  # number of a note that could not be read
 _MOST_SEGMENTS: Final = 24
 _MOST_DEAD: Final = 0.3
 _RACE = 2_000_000_000  # nanoseconds within which a file may change and keep its date
+_WRITTEN_AT_ONCE: Final = 65_536  # KiB that wait for the end of a change before they are written
 _WAIT = 20.0  # seconds for another search that writes
 
 _TABLES = """
@@ -142,6 +143,7 @@ def _connected(file: Path) -> sqlite3.Connection:
         os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
     connection = sqlite3.connect(file, timeout=_WAIT, isolation_level=None)
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"PRAGMA cache_size = -{_WRITTEN_AT_ONCE}")
     return connection
 
 
@@ -354,16 +356,19 @@ class Cache:
         notes = max(numbers.values(), default=-1) + 1
         tags: dict[str, int] = {}
         edges = []
-        for path, link in self._all_links():
+        for path, rows in self._connection.execute("SELECT path, links FROM documents"):
             source = numbers[path]
-            if link.kind == "tag":
-                target = tags.setdefault(link.target.casefold(), notes + len(tags))
-                edges.append(Edge(source, target, "tag", link.line))
-                continue
-            led = resolver.resolve(link, path).path
-            number = numbers.get(led) if led is not None else None
-            if number is not None:
-                edges.append(Edge(source, number, link.kind, link.line))
+            for kind, target, _, _, line in json.loads(rows):
+                number: int | None
+                if kind == "tag":
+                    number = tags.setdefault(target.casefold(), notes + len(tags))
+                else:
+                    # Where a place is missing, the link leads to its note all the same.
+                    link = Link(kind, target, None, None, None, False, line, 0, 0)
+                    led = resolver.resolve(link, path).path
+                    number = numbers.get(led) if led is not None else None
+                if number is not None:
+                    edges.append(Edge(source, number, kind, line))
         self._set("tags", json.dumps([notes, *tags], ensure_ascii=False))
         return Graph(notes + len(tags), edges)
 

@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from emily.vault.yaml_subset import Value, read_yaml
@@ -36,7 +37,7 @@ class Problem:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FrontMatter:
     """The fields at the head of a note.
 
@@ -50,13 +51,16 @@ class FrontMatter:
     fields: Mapping[str, Value] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
+    @cached_property
+    def _folded(self) -> dict[str, Value]:
+        return {name.casefold(): value for name, value in self.fields.items()}
+
     def get(self, *names: str) -> Value | None:
         """The value of the first of these fields that is there, in any case of letters."""
         if not self.fields:
             return None
-        folded = {name.casefold(): value for name, value in self.fields.items()}
         for name in names:
-            value = folded.get(name.casefold())
+            value = self._folded.get(name.casefold())
             if value not in (None, "", [], {}):
                 return value
         return None

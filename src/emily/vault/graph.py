@@ -15,7 +15,7 @@ from array import array
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 __all__ = [
     "DAMPING",
@@ -40,10 +40,10 @@ WEIGHTS: Final = {"wiki": 1.0, "markdown": 1.0, "field": 1.0, "tag": 0.2}
 """How readily the walk takes a link of each kind; a tag is a weak one."""
 
 _WEIGHTS = tuple(WEIGHTS[kind] for kind in KINDS)
+_RANKS = tuple(2 * sorted(set(_WEIGHTS)).index(weight) for weight in _WEIGHTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """A link between two nodes.
 
     Attributes:
@@ -99,31 +99,37 @@ class Graph:
             nodes: how many there are; notes first, then what else links can mean, such as tags.
             edges: between them.
         """
-        best: dict[tuple[int, int], tuple[int, int, bool]] = {}
+        # Numbers, not tuples: from and to as the key, then how good the link is, its kind and line.
+        best: dict[int, int] = {}
         for edge in edges:
-            if edge.source == edge.target:
+            source, target = edge.source, edge.target
+            if source == target:
                 continue
             kind = KINDS.index(edge.kind)
-            for pair, forward in (
-                ((edge.source, edge.target), True),
-                ((edge.target, edge.source), False),
+            there = (_RANKS[kind] + 1) << 40 | kind << 32 | edge.line
+            back = _RANKS[kind] << 40 | kind << 32 | edge.line
+            for pair, packed in (
+                (source << 32 | target, there),
+                (target << 32 | source, back),
             ):
                 known = best.get(pair)
-                if known is None or (_WEIGHTS[kind], forward) > (_WEIGHTS[known[0]], known[2]):
-                    best[pair] = (kind, edge.line, forward)
+                if known is None or packed >> 40 > known >> 40:
+                    best[pair] = packed
         self._offsets = array("I", bytes(4 * (nodes + 1)))
         self._targets = array("I")
         self._lines = array("i")
         self._kinds = bytearray()
         at = 0
-        for start, end in sorted(best):
-            kind, line, forward = best[start, end]
+        for pair in sorted(best):
+            packed = best[pair]
+            start = pair >> 32
+            line = packed & 0xFFFFFFFF
             while at < start:
                 at += 1
                 self._offsets[at] = len(self._targets)
-            self._targets.append(end)
-            self._lines.append(line if forward else -line)
-            self._kinds.append(kind)
+            self._targets.append(pair & 0xFFFFFFFF)
+            self._lines.append(line if packed >> 40 & 1 else -line)
+            self._kinds.append(packed >> 32 & 0xFF)
         while at < nodes:
             at += 1
             self._offsets[at] = len(self._targets)

@@ -17,7 +17,8 @@ __all__ = ["prose", "tags_in"]
 _CODE_SPAN = re.compile(r"(?<![`\\])(`+)(?!`)((?:(?!\n[ \t]*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
 _HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _NOT_LINE_END = re.compile(r"[^\r\n]")
-_TAG = re.compile(r"(?<![^\s(\[,;!])#([\w/-]+)", re.UNICODE)
+# The hash comes first in the pattern: so the search goes from one to the next.
+_TAG = re.compile(r"#(?<![^\s(\[,;!]#)([\w/-]+)")
 _MOST_BACKTICKS: Final = 20_000
 
 

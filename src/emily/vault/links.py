@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from emily.vault.inline import tags_in
@@ -29,7 +28,8 @@ next prev previous source sources moc topics topic partof depends
 _FIELDS: Final = frozenset(_FIELD_NAMES.split())
 """Fields of front matter whose plain values name other notes, without hyphens."""
 
-_WIKI = re.compile(r"(!?)\[\[((?:[^\[\]\r\n]++|\[(?!\[)|\](?!\]))++)\]\]")
+# The exclamation mark of an embed is looked back for: a search goes from bracket to bracket then.
+_WIKI = re.compile(r"\[\[(?:(?<=(!)\[\[)|)((?:[^\[\]\r\n]++|\[(?!\[)|\](?!\]))++)\]\]")
 _INNER = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*\])*\])*"
 _TEXT = re.compile(rf"(!?)\[({_INNER})\]", re.DOTALL)
 _PARENTHESES = r"(?:[^\s()\\<]|\\.|\((?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*\))*\))"
@@ -42,12 +42,10 @@ _DESTINATION = re.compile(
 _REFERENCE = re.compile(rf"\[({_INNER})\]", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:(?!:)|//")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_ANY_LINK = re.compile(r"\[\[|\]\(|\]\[")
 _LONGEST: Final = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """One link.
 
     Attributes:
@@ -109,16 +107,15 @@ def _tag(note: Note, tag: str, start: int, end: int) -> Link:
 def _of_text(note: Note) -> Iterator[Link]:
     text = note.prose
     definitions = note.outline.definitions
-    if not definitions and _ANY_LINK.search(text) is None:
-        return
     taken: list[tuple[int, int]] = []
     if "[[" in text:
         for match in _WIKI.finditer(text):
-            if _is_escaped(text, match.start()):
+            start = match.start() - bool(match[1])
+            if _is_escaped(text, start):
                 continue
-            link = _wiki(note, match, match.start(), match.end())
+            link = _wiki(note, match, start, match.end())
             if link is not None:
-                taken.append((match.start(), match.end()))
+                taken.append((start, match.end()))
                 yield link
     if "](" in text or definitions:
         wiki = iter(taken)
@@ -212,7 +209,7 @@ def _of_front_matter(note: Note) -> Iterator[Link]:
     head = note.text[: note.starts[end]] if end < len(note.starts) else note.text
     if "[[" in head:
         for match in _WIKI.finditer(head):
-            link = _wiki(note, match, match.start(), match.end())
+            link = _wiki(note, match, match.start() - bool(match[1]), match.end())
             if link is not None:
                 yield link
     for name in note.front.fields:

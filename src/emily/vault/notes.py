@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 
 from emily.reading.encodings import decode_text
 from emily.vault.files import Kind, kind_of
@@ -113,33 +115,35 @@ def read_note(path: str, data: bytes) -> Note:
     if nuls > max(_FEW_NUL, len(text) * _MOST_NUL):
         problems = [Problem(None, f"The file is not text: {nuls} of its characters are NUL.")]
         text = ""
-    starts = _starts(text)
+    lines = split_lines(text)
+    starts = _starts(text, lines)
     if nuls and text:
         line = max(1, bisect_right(starts, text.index("\0")))
         many = f"{nuls} NUL characters; they are" if nuls > 1 else "a NUL character; it is"
         problems.append(Problem(line, f"The file holds {many} read as blank."))
         text = text.replace("\0", " ")
+        lines = split_lines(text)
+    del lines[len(starts) :]
     kind = kind_of(path)
-    if kind != "markdown":
-        return Note(path, kind, text, starts, problems=tuple(problems))
-    lines = split_lines(text)[: len(starts)]
-    front = front_matter(lines)
-    blocks = outline(lines, front.lines)
-    problems += front.problems
-    return Note(path, kind, text, starts, front, blocks, tuple(problems))
+    if kind == "markdown":
+        front = front_matter(lines)
+        body = text[starts[front.lines] :] if 0 < front.lines < len(starts) else text
+        blocks = outline(lines, front.lines, body if front.lines < len(starts) else "")
+        problems += front.problems
+        note = Note(path, kind, text, starts, front, blocks, tuple(problems))
+    else:
+        note = Note(path, kind, text, starts, problems=tuple(problems))
+    note.__dict__["lines"] = tuple(lines)  # the value of its cached property
+    return note
 
 
-def _starts(text: str) -> tuple[int, ...]:
+def _starts(text: str, lines: Sequence[str]) -> tuple[int, ...]:
     if not text:
         return ()
     if "\r" in text:
         found = [0, *(match.end() for match in _LINE_END.finditer(text))]
     else:
-        found = [0]
-        at = text.find("\n")
-        while at >= 0:
-            found.append(at + 1)
-            at = text.find("\n", at + 1)
+        found = list(accumulate([len(line) + 1 for line in lines[:-1]], initial=0))
     if found[-1] == len(text):
         found.pop()
     return tuple(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 __all__ = ["CODE", "COMMENT", "HTML", "PROSE", "Heading", "Outline", "outline", "reference_label"]
 
@@ -54,8 +54,7 @@ _DEFINITION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """A heading of the note itself.
 
     Attributes:
@@ -90,13 +89,24 @@ def reference_label(label: str) -> str:
     return " ".join(label.split()).casefold()
 
 
-def outline(lines: Sequence[str], first: int = 0) -> Outline:
+# Where one of these stands, a line may be no prose, or a heading that is not written with hashes.
+_INVOLVED = ("```", "~~~", "%%", "]:", "\t", "\r")
+# So may it where a line is indented, underlines, or begins with HTML or code within a container.
+_NOT_PLAIN = re.compile(r"\n(?: |=|-+ *(?=\n|\Z)|[>*+\-\d.) ]*(?:<|    ))")
+_RULE_ALONE = re.compile(r"(?<=\n\n)-{3,}(?=\n|\Z)")
+
+
+def outline(lines: Sequence[str], first: int = 0, text: str | None = None) -> Outline:
     """Scan the lines of a Markdown text.
 
     Args:
         lines: without their line ends.
         first: where the text begins, the front matter being left out.
+        text: of these lines, where it is at hand: one that holds nothing but paragraphs, lists and
+            headings with hashes is told at a glance.
     """
+    if text is not None and _is_plain(text):
+        return _outline_of_plain(lines, first)
     scanner = _Scanner(lines)
     for number in range(first, len(lines)):
         line = lines[number]
@@ -111,6 +121,34 @@ def outline(lines: Sequence[str], first: int = 0) -> Outline:
             scanner.feed(number)
     scanner.end_paragraph()
     return Outline(tuple(scanner.headings), bytes(scanner.kinds), scanner.definitions)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether all lines are prose, and only those that begin with a hash are headings."""
+    if any(mark in text for mark in _INVOLVED):
+        return False
+    if "\n\n---" in text:
+        text = _RULE_ALONE.sub("", text)
+    # From line end to line end: a search for the beginning of a line looks at every character.
+    return _NOT_PLAIN.search("\n" + text) is None
+
+
+def _outline_of_plain(lines: Sequence[str], first: int) -> Outline:
+    headings = []
+    for number in range(first, len(lines)):
+        line = lines[number]
+        if line[:1] == "#" and _ATX_START.match(line):
+            headings.append(_atx(line, number))
+    return Outline(tuple(headings), bytes(len(lines)), {})
+
+
+def _atx(line: str, number: int) -> Heading:
+    match = _ATX.fullmatch(line.strip(" \t"))
+    text = (match[2] or "") if match else ""
+    if text.strip("#") == "":
+        text = ""
+    level = len(match[1]) if match else 1
+    return Heading(level, text.strip(" \t"), number, number)
 
 
 @dataclass(slots=True)
@@ -219,7 +257,7 @@ class _Scanner:
                 self._close_to(depth)
                 self._fill()
                 if not depth:
-                    self._atx(number)
+                    self.headings.append(_atx(self.lines[number], number))
                 return
             if char in "`~" and (mark := _FENCE.match(body)):
                 self._close_to(depth)
@@ -275,14 +313,6 @@ class _Scanner:
         width = indent + item.end() + (spaces if content and spaces <= 4 else 1)
         self.containers.append(_Container(width, empty=not content))
         return True
-
-    def _atx(self, number: int) -> None:
-        match = _ATX.fullmatch(self.lines[number].strip(" \t"))
-        text = (match[2] or "") if match else ""
-        if text.strip("#") == "":
-            text = ""
-        level = len(match[1]) if match else 1
-        self.headings.append(Heading(level, text.strip(" \t"), number, number))
 
     def _setext(self, number: int, underline: str) -> bool:
         text = self._without_definitions("\n".join(self.paragraph))

@@ -8,8 +8,7 @@ passage. Standard library only.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from emily.vault.declarations import declarations
 from emily.vault.notes import Note
@@ -25,8 +24,7 @@ _LEAST: Final = 200
 """Characters of a rest that is not worth a passage of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A piece of a note.
 
     Attributes:

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 from emily.vault.files import MARKDOWN, kind_of
@@ -47,8 +47,7 @@ class Target:
     blocks: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(NamedTuple):
     """Where a link leads.
 
     Attributes:
@@ -129,12 +128,15 @@ class Resolver:
         keys = {("path", path), ("name", name)}
         if kind_of(target.path) == "markdown":
             stem = name.rpartition(".")[0]
-            keys |= {("path", path.rpartition(".")[0]), ("name", stem)}
+            keys.add(("path", path.rpartition(".")[0]))
+            keys.add(("name", stem))
             # Logseq writes the page a/b to a___b.md or a%2Fb.md.
-            page = unquote(stem.replace("___", "/"))
-            if page != stem:
-                keys.add(("title", key_of(page)))
-        keys |= {("alias", key_of(alias)) for alias in target.aliases}
+            if "___" in stem or "%" in stem:
+                page = unquote(stem.replace("___", "/"))
+                if page != stem:
+                    keys.add(("title", key_of(page)))
+        if target.aliases:
+            keys |= {("alias", key_of(alias)) for alias in target.aliases}
         if target.title:
             keys.add(("title", key_of(target.title)))
         return keys
@@ -159,6 +161,10 @@ class Resolver:
 
     def named(self, name: str, source: str) -> Resolution:
         """The file that a note calls by a name, a part of its path, an alias or a title."""
+        if "/" not in name and "\\" not in name:  # most are
+            found = self._tables["name"].get(key_of(name), [])
+            if len(found) == 1:
+                return Resolution(found[0], "name")
         name = name.replace("\\", "/")
         if name.startswith(("./", "../")):
             path = posixpath.normpath(posixpath.join(posixpath.dirname(source), name))

@@ -150,8 +150,8 @@ def _row(file: FileSeen, note: Note, cut: Sequence[Passage]) -> DocumentRow:
     ]
     lower = {tag.casefold(): tag for tag in note.tags}
     links += [["tag", tag, None, None, 1] for tag in lower.values()]
-    problems = [[problem.line, problem.what] for problem in note.problems]
-    return DocumentRow(file, note.title, _json(spans), _json(names), _json(links), _json(problems))
+    problems = _json([[each.line, each.what] for each in note.problems]) if note.problems else "[]"
+    return DocumentRow(file, note.title, _json(spans), _json(names), _json(links), problems)
 
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -198,10 +198,16 @@ def read_bytes(folder: Path | str, path: str) -> bytes:
         OSError: it cannot be read.
     """
     descriptor = os.open(os.path.join(folder, path), _FLAGS)  # noqa: PTH118
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read()
+    try:
+        parts = [os.read(descriptor, _AT_ONCE)]
+        while parts[-1]:
+            parts.append(os.read(descriptor, _AT_ONCE))
+    finally:
+        os.close(descriptor)
+    return b"".join(parts)
 
 
+_AT_ONCE: Final = 1 << 16
 # A named pipe that has taken the place of a note must not hold up the search.
 _FLAGS = (
     os.O_RDONLY

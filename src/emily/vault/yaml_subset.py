@@ -30,6 +30,14 @@ _COMMENT = re.compile(r"(?:^|[ \t]+)#.*$")
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+# Lines of plain values, as most front matter is made of: read at a glance, with the same result.
+_VALUE = r"[A-Za-z0-9](?:[\w ./()-]*[\w./()-])?"
+_PLAIN_FIELD = re.compile(
+    rf"([A-Za-z][\w-]{{0,99}}):(?: +({_VALUE})| +\[({_VALUE}(?:, {_VALUE})*)\])? *", re.ASCII
+)
+_PLAIN_ITEM = re.compile(rf"( *)- +({_VALUE}) *", re.ASCII)
+
+
 class _Invalid(Exception):
     """What is wrong, at which 0-based line."""
 
@@ -49,7 +57,10 @@ def read_yaml(lines: Sequence[str]) -> tuple[dict[str, Value], list[tuple[int, s
         The fields, and the problems: 0-based line and a sentence. After a problem reading goes
         on at the next line that begins a field.
     """
-    fields: dict[str, Value] = {}
+    fields = _read_plain(lines)
+    if fields is not None:
+        return fields, []
+    fields = {}
     problems: list[tuple[int, str]] = []
     start = 0
     while start < len(lines):
@@ -64,6 +75,29 @@ def read_yaml(lines: Sequence[str]) -> tuple[dict[str, Value], list[tuple[int, s
             problems.append((reader.field_line, "The front matter is nested too deeply."))
             break
     return fields, problems
+
+
+def _read_plain(lines: Sequence[str]) -> dict[str, Value] | None:
+    """The fields where all of them are plain values and lists of those, else ``None``."""
+    fields: dict[str, Value] = {}
+    items: list[Value] | None = None  # of a field without a value of its own
+    indent = name = ""
+    for line in lines:
+        match = _PLAIN_FIELD.fullmatch(line)
+        if match is not None:
+            value: str | None
+            listed: str | None
+            name, value, listed = match.groups()
+            items = None if value or listed else []
+            fields[name] = list(listed.split(", ")) if listed else value or ""
+            continue
+        match = _PLAIN_ITEM.fullmatch(line)
+        if match is None or items is None or (items and match[1] != indent):
+            return None
+        indent = match[1]
+        items.append(match[2])
+        fields[name] = items
+    return fields
 
 
 def _recovered(lines: Sequence[str], begun: int, fields: dict[str, Value]) -> int:

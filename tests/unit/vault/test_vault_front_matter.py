@@ -237,3 +237,42 @@ def test_deep_nesting_is_reported() -> None:
         fields, problems = read_yaml(text.split("\n"))
         assert problems
         assert isinstance(fields, dict)
+
+
+_PLAIN_LINES = st.lists(
+    st.sampled_from(
+        [
+            "a: b",
+            "a:",
+            "b: 2024-06-01",
+            "tags: [x, y/z]",
+            "tags: [x,y]",
+            "- i",
+            "  - j k",
+            " - l",
+            "c: d e ",
+            "c:  two",
+            "  more",
+            "c: d - e",
+            "- m: n",
+            "d: [p, q r ]",
+            "",
+            "a b: c",
+        ]  # fmt: skip
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(_PLAIN_LINES)
+def test_plain_fields_are_read_as_by_the_whole_reader(lines: list[str]) -> None:
+    found, problems = read_yaml(lines)
+    try:
+        judged = yaml.load("\n".join(lines), Loader=yaml.BaseLoader)
+    except yaml.YAMLError:
+        assert problems
+        return
+    if isinstance(judged, dict):
+        assert (found, problems) == (judged, [])

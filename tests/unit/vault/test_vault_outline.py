@@ -94,3 +94,54 @@ def test_any_text_has_an_outline(text: str) -> None:
     assert all(0 <= each.first <= each.last < len(lines) for each in found.headings)
     starts = [each.first for each in found.headings]
     assert starts == sorted(set(starts))
+
+
+_AT_A_GLANCE = st.lists(
+    st.sampled_from(
+        [
+            "# H",
+            "## C# ##",
+            "#tag",
+            "word",
+            "- item",
+            "- # in",
+            "1. one",
+            "> quoted",
+            "> # no",
+            "",
+            "---",
+            "===",
+            "- - -",
+            "* * *",
+            "-",
+            "  in",
+            "    code",
+            "-     code",
+            "<div>",
+            "> <b>",
+            "```",
+            "a `b` <!-- c -->",
+            "- [ ] task",
+            "[a]: /u",
+            "%%",
+            "\tx",
+            "2<3",
+            ">",
+            "#",
+            "> a",
+        ]  # fmt: skip
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(_AT_A_GLANCE)
+def test_what_is_told_at_a_glance_is_what_a_scan_finds(lines: list[str]) -> None:
+    assert outline(lines, 0, "\n".join(lines)) == outline(lines)
+
+
+def test_plain_text_is_not_scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("emily.vault.outline._Scanner")
+    lines = ["# House", "", "Words, and **more**.", "- item", "> said", "", "---", "## C#"]
+    assert [each.text for each in outline(lines, 0, "\n".join(lines)).headings] == ["House", "C#"]
