@@ -258,7 +258,7 @@ _PLAIN_LINES = st.lists(
             "d: [p, q r ]",
             "",
             "a b: c",
-        ]  # fmt: skip
+        ]
     ),
     min_size=1,
     max_size=6,

@@ -129,7 +129,7 @@ _AT_A_GLANCE = st.lists(
             ">",
             "#",
             "> a",
-        ]  # fmt: skip
+        ]
     ),
     max_size=8,
 )
