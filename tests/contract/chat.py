@@ -53,7 +53,9 @@ class ChatServer:
         requests: path, headers and body of each request to chat.
     """
 
-    def __init__(self, reply: Callable[[str, str, int], Reply | str] | None = None) -> None:
+    def __init__(
+        self, reply: Callable[[str, str, int], Reply | str] | None = None, port: int = 0
+    ) -> None:
         self.reply = reply or (lambda *_: Reply())
         self.requests: list[tuple[str, dict[str, str], Any]] = []
         self.models = ["terse:1b"]
@@ -119,7 +121,7 @@ class ChatServer:
             def log_message(self, *_: Any) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
@@ -270,6 +272,14 @@ class ChatContract:
     async def test_nonsense_is_told(self, server: ChatServer, raw: str) -> None:
         self.always(server, Reply(raw=raw))
         with pytest.raises(AnswerError, match="cannot be understood"):
+            await self.make(server.url).chat(SYSTEM, "?", tokens=9)
+
+    @pytest.mark.parametrize("raw", ['{"message": {"content": "Ten', 'data: {"choices": [{"del'])
+    async def test_a_line_that_breaks_off_is_a_server_that_went_away(
+        self, server: ChatServer, raw: str
+    ) -> None:
+        self.always(server, Reply(raw=raw))
+        with pytest.raises(ModelUnavailable, match="went away in mid-answer"):
             await self.make(server.url).chat(SYSTEM, "?", tokens=9)
 
     async def test_an_error_within_the_answer(self, server: ChatServer) -> None:

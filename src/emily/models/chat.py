@@ -149,7 +149,7 @@ class _Server(ABC):
                         f"characters where at most {tokens} tokens were asked for."
                     )
         if not heard.ended:
-            raise ModelUnavailable(f"The chat model {self.name} went away in mid-answer.")
+            raise self._broken_off()
         heard.cut = heard.cut or (heard.answer_tokens or 0) >= tokens
         return heard
 
@@ -165,6 +165,8 @@ class _Server(ABC):
             try:
                 message = json.loads(data)
             except ValueError as error:
+                if data.startswith("{") and not data.endswith("}"):  # its server was killed
+                    raise self._broken_off() from None
                 raise self._senseless(error) from None
             if not isinstance(message, dict):
                 raise self._senseless(f"a {type(message).__name__}")
@@ -210,6 +212,9 @@ class _Server(ABC):
         return AnswerError(
             f"The answer of the chat model {self.name} cannot be understood: {error}"
         )
+
+    def _broken_off(self) -> ModelUnavailable:
+        return ModelUnavailable(f"The chat model {self.name} went away in mid-answer.")
 
     def _unreachable(self, error: httpx.HTTPError) -> ModelUnavailable:
         return ModelUnavailable(

@@ -48,6 +48,9 @@ _SWEEP_SECONDS = 10.0
 _POLL_SECONDS = 2.0  # notifications come at once; this is for those that were lost
 _CLOSE_SECONDS = 20.0  # for the job at hand, when the worker is told to end
 _TROUBLE = 3  # attempts after which a delay is told of by an alert
+_OUTAGE = 2  # jobs in a row that failed by what may pass: something that all need is away
+_PROBE_SECONDS = 60.0  # so often one job of a phase tries whether it is back
+_TOGETHER_SECONDS = 30.0  # so often at most all that waited are tried at once
 _POOL_SIZE = 4
 
 _log = logging.getLogger("emily.work")
@@ -74,9 +77,16 @@ class Finished:
 
 
 class _Registration:
-    """The one entry of this process among the workers: its lanes are one worker, not several."""
+    """The one entry of this process among the workers: its lanes are one worker, not several.
+
+    Attributes:
+        unfinished: jobs that ended and could not be taken out of the database, for its disk was
+            full. This worker lives, so no other takes them for lost; and while they are there
+            their work is given to nobody.
+    """
 
     def __init__(self, manager: JobManager) -> None:
+        self.unfinished: set[int] = set()
         self._manager = manager
         self._registering: asyncio.Future[int] | None = None
 
@@ -104,6 +114,19 @@ class _Manager(JobManager):
 
     async def register_worker(self) -> int:
         return await self._registration.number()
+
+    async def finish_job(
+        self,
+        job: procrastinate_jobs.Job,
+        status: procrastinate_jobs.Status,
+        delete_job: bool,
+    ) -> None:
+        try:
+            await super().finish_job(job, status, delete_job)
+        except BaseException:
+            if job.id is not None:
+                self._registration.unfinished.add(job.id)
+            raise
 
     async def unregister_worker(self, worker_id: int) -> None:
         """Nothing yet: another lane may still be at work under this number."""
@@ -166,6 +189,9 @@ class Worker:
         self._settled = settled
         self._unsettled = False
         self._tell: Callable[[Finished], None] = lambda _: None
+        # By phase, the failures in a row; what an earlier worker left may be due to an outage.
+        self._failures = dict.fromkeys((INDEXING, *self._phases), _OUTAGE)
+        self._brought: dict[str, float] = {}  # by phase, when all were brought forward
 
     async def run(
         self,
@@ -213,7 +239,9 @@ class Worker:
             ended: set[asyncio.Task[Any]] = {asyncio.create_task(stop.wait(), name="stop")}
             if until_empty:
                 ended.add(asyncio.create_task(self._emptied(connector), name="emptied"))
-            sweeper = asyncio.create_task(self._sweep_for_ever(connector), name="sweeper")
+            sweeper = asyncio.create_task(
+                self._sweep_for_ever(connector, registration), name="sweeper"
+            )
             tasks: set[asyncio.Task[Any]] = {*lanes, *ended, sweeper}
             try:
                 done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -297,6 +325,7 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - a fault in one job must not end the others
             reason = str(error) or type(error).__name__
             if is_transient(error):
+                self._failures[phase] = self._failures.get(phase, 0) + 1
                 await self._put_off(row, reason, wait_seconds(row["attempts"]))
                 self._say(Finished(phase, name, "waiting", reason))
                 return
@@ -309,6 +338,21 @@ class Worker:
             await self._finished(work, "done", outcome=done.outcome, document=done.document)
             self._say(Finished(phase, name, "done", done.outcome))
             self._unsettled = self._unsettled or phase == INDEXING
+            await self._succeeded(phase)
+
+    async def _succeeded(self, phase: str) -> None:
+        """Where an outage is over, let nothing that waits for its end wait any longer."""
+        failures, self._failures[phase] = self._failures.get(phase, 0), 0
+        now = asyncio.get_running_loop().time()
+        since = now - self._brought.get(phase, -_TOGETHER_SECONDS)
+        if failures < _OUTAGE or since < _TOGETHER_SECONDS:
+            return
+        self._brought[phase] = now
+        with contextlib.suppress(StoreError):  # then they wait for their time
+            rows = await self._database.fetch("put_off_in", {"phase": phase})
+            await self._queue.again(
+                [(row["id"], phase) for row in rows], afresh=False, statuses=("waiting",)
+            )
 
     async def _started(self, work: int) -> dict[str, Any] | None:
         async def start(connection: Connection) -> dict[str, Any] | None:
@@ -370,8 +414,14 @@ class Worker:
 
     # What was left behind
 
-    async def _sweep_for_ever(self, connector: procrastinate.PsycopgConnector) -> None:
+    async def _sweep_for_ever(
+        self, connector: procrastinate.PsycopgConnector, registration: _Registration
+    ) -> None:
         while True:
+            if registration.unfinished:
+                left = list(registration.unfinished)
+                await self._database.execute("drop_jobs", {"ids": left})
+                registration.unfinished.difference_update(left)
             await self.sweep(connector)
             await asyncio.sleep(_SWEEP_SECONDS)
 
@@ -391,6 +441,7 @@ class Worker:
             await manager.prune_stalled_workers(ALIVE_SECONDS)
         await self.sweep_lost()
         await self._queue_due()
+        await self._probe()
         await self._tell_delays()
         await self._settle()
         return True
@@ -435,6 +486,17 @@ class Worker:
                 afresh=False,
                 statuses=("waiting", "running"),
             )
+
+    async def _probe(self) -> None:
+        """Where all of a phase waits after failures, let one try whether the outage is over.
+
+        Its own wait may be ten minutes by then. One that took long fails as long again, so it is
+        given twice that time.
+        """
+        for phase in (INDEXING, *self._phases):
+            values = {"phase": phase, "seconds": _PROBE_SECONDS}
+            for row in await self._database.fetch("work_to_probe", values):
+                await self._queue.again([(row["id"], phase)], afresh=False, statuses=("waiting",))
 
     async def _queue_due(self) -> None:
         for phase in self._phases.values():

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from procrastinate.exceptions import ConnectorException
+from procrastinate.manager import JobManager
 from tests.fakes import WordsEmbedder
 
 from emily.brain import Brain
@@ -302,3 +304,68 @@ async def test_a_delay_raises_an_alert_until_it_is_over(
         stop.set()
         await running
     assert len(await brain.list()) == 1
+
+
+async def test_when_an_outage_is_over_nothing_waits_any_longer(
+    brain: Brain, write: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wait of each has grown to ten minutes; one tries, and all others follow it."""
+    monkeypatch.setattr("emily.work.worker.wait_seconds", lambda _: 600.0)
+    monkeypatch.setattr("emily.work.worker._SWEEP_SECONDS", 0.1)
+    embedder = brain._embedder
+    assert isinstance(embedder, WordsEmbedder)
+    embedder.down = True
+    for number in range(4):
+        write(f"{number}.txt", f"The boiler of flat {number}.")
+    await brain.work.add_later([folder])
+    ended = await work_off(brain)
+    assert [item.status for item in ended] == ["waiting"] * 4
+    # While it lasts, one tries now and then, and the others keep their time.
+    stop = asyncio.Event()
+    async with asyncio.timeout(60):
+        running = asyncio.create_task(brain.work.run(stop, tell=ended.append))
+        await asyncio.sleep(0.5)
+        assert len(ended) == 4, "nothing is tried within a minute of the last attempt"
+        monkeypatch.setattr("emily.work.worker._PROBE_SECONDS", 0.3)
+        while len(ended) < 6:
+            await asyncio.sleep(0.05)
+        assert sorted(job.attempts for job in await brain.work.jobs()) <= [1, 1, 2, 3]
+        embedder.down = False
+        while await brain.work.jobs():
+            await asyncio.sleep(0.05)
+        stop.set()
+        await running
+    assert len(await brain.list()) == 4
+
+
+async def test_a_job_that_ended_and_could_not_be_taken_away_stops_nothing(
+    brain: Brain, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk the queue cannot note that a job ended; the worker lives and goes on."""
+    monkeypatch.setattr("emily.work.worker.wait_seconds", lambda _: 0.1)
+    monkeypatch.setattr("emily.work.worker._SWEEP_SECONDS", 0.1)
+    embedder = brain._embedder
+    assert isinstance(embedder, WordsEmbedder)
+    embedder.down = True
+    finish = JobManager.finish_job
+    refused: list[object] = []
+
+    async def full(self: JobManager, *arguments: object) -> None:
+        if len(refused) < 2:
+            refused.append(arguments)
+            embedder.down = len(refused) < 2
+            raise ConnectorException("No space left on device")
+        await finish(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(JobManager, "finish_job", full)
+    await brain.work.add_later([write("boiler.txt", "The boiler of the flat.")])
+    stop = asyncio.Event()
+    async with asyncio.timeout(60):
+        running = asyncio.create_task(brain.work.run(stop))
+        while [job.status for job in await brain.work.jobs(("done",))] != ["done"]:
+            await asyncio.sleep(0.05)
+        stop.set()
+        await running
+    assert len(refused) == 2
+    (job,) = await brain.work.jobs(("done",))
+    assert (job.attempts, job.lost) == (3, 0)

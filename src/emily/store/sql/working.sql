@@ -73,6 +73,25 @@ SET status = 'waiting', error = %(error)s::text, finished_at = clock_timestamp()
 WHERE id = %(id)s::bigint
 RETURNING id;
 
+-- What waits for its time after a failure.
+-- name: put_off_in
+SELECT id FROM work
+WHERE status = 'waiting' AND phase = %(phase)s::text AND next_at > clock_timestamp() ORDER BY id;
+
+-- One of a phase that waits after failures, where nothing of the phase was tried for a while.
+-- name: work_to_probe
+SELECT w.id FROM work w
+WHERE w.status = 'waiting' AND w.phase = %(phase)s::text AND w.next_at > clock_timestamp()
+  AND w.finished_at + 2 * (w.finished_at - w.started_at) < clock_timestamp()
+  AND NOT EXISTS (
+      SELECT FROM work o
+      WHERE o.phase = w.phase
+        AND (o.status = 'running'
+             OR o.status = 'waiting' AND (o.next_at IS NULL OR o.next_at <= clock_timestamp())
+             OR o.finished_at > clock_timestamp()
+                                - make_interval(secs => %(seconds)s::double precision)))
+ORDER BY w.attempts, w.finished_at, w.id LIMIT 1;
+
 -- What was done without the queue, so that it can be told of and tried again.
 -- name: record_files
 INSERT INTO work (phase, path, name, status, attempts, error, outcome, document_id,
@@ -110,6 +129,11 @@ WHERE w.status IN ('waiting', 'running')
                   WHERE j.lock = 'work:' || w.id
                     AND j.status = 'doing'::emily_jobs.procrastinate_job_status)
 ORDER BY w.id;
+
+-- Jobs that ended and are still taken for being at work.
+-- name: drop_jobs
+DELETE FROM emily_jobs.procrastinate_jobs
+WHERE id = ANY(%(ids)s::bigint[]) AND status = 'doing'::emily_jobs.procrastinate_job_status;
 
 -- One sweeper at a time.
 -- name: lock_sweep
