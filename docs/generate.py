@@ -23,6 +23,7 @@ from emily.cli import (
     keeping_contract,
     memory_contract,
     models_contract,
+    replay_contract,
     vaults_contract,
     working_contract,
 )
@@ -131,6 +132,7 @@ def _fields() -> str:
             models_contract,
             keeping_contract,
             memory_contract,
+            replay_contract,
             vaults_contract,
             working_contract,
         )

@@ -25,6 +25,7 @@ from emily.cli import (
     models,
     noticing,
     privacy,
+    replaying,
     searching,
     serving,
     vaults,
@@ -77,6 +78,7 @@ app.command("pin")(noticing.pin)
 app.command("pins")(noticing.pins)
 app.command("queries")(noticing.queries)
 app.command("chat")(chatting.chat)
+app.command("replay")(replaying.replay)
 app.add_typer(gateways.mcp, name="mcp")
 app.command("approvals")(approving.approvals)
 app.command("egress")(privacy.egress)

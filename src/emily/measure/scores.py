@@ -23,6 +23,7 @@ __all__ = [
     "ndcg",
     "precision",
     "recall",
+    "wilson",
 ]
 
 Ranks = Sequence[int | None]
@@ -121,6 +122,21 @@ class Interval:
     def noise(self) -> bool:
         """Whether the interval holds 0, so that the mean says nothing."""
         return not (self.low > 0 or self.high < 0)
+
+
+def wilson(successes: int, trials: int) -> Interval:
+    """A share with its score interval at 95 % (Wilson, 1927), fit for few trials."""
+    if not trials:
+        return Interval(math.nan, math.nan, math.nan)
+    z = 1.959964
+    share = successes / trials
+    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = (
+        z
+        / (1 + z * z / trials)
+        * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    )
+    return Interval(share, max(0.0, middle - half), min(1.0, middle + half))
 
 
 def bootstrap(differences: Sequence[float]) -> Interval:
