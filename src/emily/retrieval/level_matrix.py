@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Half", "LevelMatrix", "halves"]
+__all__ = ["Floats", "Half", "LevelMatrix", "halves", "spliced"]
 
 _LEVELS = 127
 _BLOCK = 512  # rows that are turned into floats at once; they stay in the cache
 _HEADER = 4  # bytes before the numbers of a halfvec
+_MOST_RUNS = 1_000  # of rows that are copied one by one
 _ROUNDING = np.float32(2e-6)  # of sums of 512 products in float32
 
 Half = NDArray[np.float16]
@@ -84,9 +85,9 @@ class LevelMatrix:
         self.scales[some] = scales
         self.errors[some] = np.linalg.norm(values - levels * scales[:, None], axis=1)
 
-    def kept(self, rows: NDArray[np.bool_]) -> LevelMatrix:
-        """A copy of some rows."""
-        return LevelMatrix(*(array[rows] for array in self._arrays()))
+    def kept(self, rows: NDArray[np.bool_], room: int = 0) -> LevelMatrix:
+        """A copy of some rows, with room for further ones behind them, to be filled by ``put``."""
+        return LevelMatrix(*(spliced(array, rows, room) for array in self._arrays()))
 
     def floats(self, rows: NDArray[np.intp]) -> Floats:
         """Some rows exactly."""
@@ -115,6 +116,28 @@ class LevelMatrix:
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
         return self.exact, self.levels, self.scales, self.errors
+
+
+def spliced(array: NDArray[Any], kept: NDArray[np.bool_], room: int = 0) -> NDArray[Any]:
+    """The rows of an array that are kept, and room behind them.
+
+    Where few rows go, what lies between them is copied as it lies, in a fraction of the time.
+
+    Args:
+        array: ``(n, ...)``.
+        kept: ``(n,)``.
+        room: rows of any content behind the others.
+    """
+    bounds = np.flatnonzero(np.diff(kept, prepend=False, append=False)).reshape(-1, 2)
+    new = np.empty((int(np.count_nonzero(kept)) + room, *array.shape[1:]), array.dtype)
+    if len(bounds) > _MOST_RUNS:
+        new[: len(new) - room] = array[kept]
+        return new
+    at = 0
+    for first, end in bounds.tolist():
+        new[at : at + end - first] = array[first:end]
+        at += end - first
+    return new
 
 
 def _widened(numbers: Half) -> Floats:

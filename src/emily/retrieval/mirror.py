@@ -26,6 +26,7 @@ __all__ = ["Mirror", "Mirrored"]
 AT_ONCE = 2_000
 """Chunks that even the first search of a process loads; more would take longer than asking."""
 _BATCH_CHUNKS = 5_000
+_FEW = 200  # documents that changed, whose chunks are compared first
 _CHUNK_BYTES = 64  # beside its vectors
 _FOR_POSTINGS = 4  # one part in so many of the memory
 
@@ -107,7 +108,10 @@ class Mirror:
                 self._too_large_at = revision
                 self._table = ChunkTable.empty(self._table.vectors.dimension)
                 return False
-            table = await self._without_forgotten(connection, facts["chunks"] - facts["fresh"])
+            table = self._table
+            if facts["chunks"] - facts["fresh"] < len(table):  # an id is never given twice
+                there = await self._still_there(connection, facts)
+                table = await asyncio.to_thread(_without_forgotten, table, there, facts)
             if facts["fresh"]:
                 table = await _with_fresh(connection, table, facts)
         terms = int(table.lengths.sum(dtype=np.int64))
@@ -115,30 +119,53 @@ class Mirror:
         self._table = replace(table, revision=facts["revision"], average=average)
         return True
 
-    async def _without_forgotten(self, connection: Connection, kept: int) -> ChunkTable:
-        """The present table without the chunks that are gone; ``kept`` of it are still there."""
+    async def _still_there(
+        self, connection: Connection, facts: dict[str, Any]
+    ) -> NDArray[np.bool_]:
+        """Which rows of the present table the store still has."""
         table = self._table
-        if kept == len(table):
-            return table  # an id is never given twice, so none of them went
+        newest = {"newest": table.newest, "most": _FEW}
+        changed = await _one(connection, "mirror_changed", newest)
+        documents = integers(changed["documents"], 8)
+        if len(documents) < _FEW:
+            # A file that was edited has new chunks for its old ones: most often that is all.
+            own = np.isin(table.documents, documents)
+            there: NDArray[np.bool_] = ~own
+            there[own] = np.isin(table.ids[own], integers(changed["ids"], 8))
+            if np.count_nonzero(there) == facts["chunks"] - facts["fresh"]:
+                return there
         row = await _one(connection, "mirror_ids", {"newest": table.newest})
-        there = np.isin(table.ids, integers(row["ids"], 8))
-        documents = set(table.documents[there].tolist())
-        return replace(
-            table,
-            ids=table.ids[there],
-            columns={name: column[there] for name, column in table.columns.items()},
-            languages=table.languages[there],
-            names={key: name for key, name in table.names.items() if key in documents},
-            vectors=await asyncio.to_thread(table.vectors.kept, there),
-        )
+        return np.isin(table.ids, integers(row["ids"], 8))
+
+
+def _without_forgotten(
+    table: ChunkTable, there: NDArray[np.bool_], facts: dict[str, Any]
+) -> ChunkTable:
+    """The table without the chunks that are gone, with room for the vectors of those to come."""
+    gone = np.unique(table.documents[~there])
+    documents = table.documents[there]
+    names = dict(table.names)
+    for document in gone[~np.isin(gone, documents)].tolist():
+        names.pop(document, None)
+    return replace(
+        table,
+        ids=table.ids[there],
+        columns={name: column[there] for name, column in table.columns.items()},
+        languages=table.languages[there],
+        names=names,
+        vectors=table.vectors.kept(there, facts["fresh_parts"]),
+    )
 
 
 async def _with_fresh(
     connection: Connection, table: ChunkTable, facts: dict[str, Any]
 ) -> ChunkTable:
     """The table with the chunks behind it that came since."""
-    vectors = await asyncio.to_thread(table.vectors.grown, facts["fresh_parts"])
-    filled, newest = len(table.vectors), table.newest
+    vectors, newest = table.vectors, table.newest
+    filled = int(vectors.starts[-1])
+    missing = filled + facts["fresh_parts"] - len(vectors)
+    if missing:
+        vectors = await asyncio.to_thread(vectors.grown, missing)
     counts: list[NDArray[np.intp]] = []
     columns: dict[str, list[NDArray[np.int64]]] = {name: [] for name in ("id", *COLUMNS)}
     languages: list[str | None] = []

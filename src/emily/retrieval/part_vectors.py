@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from emily.retrieval.level_matrix import Floats, Half, LevelMatrix
+from emily.retrieval.level_matrix import Floats, Half, LevelMatrix, spliced
 
 __all__ = ["SIGNS_FROM", "SIGNS_KEPT", "PartMatrix"]
 
@@ -73,13 +73,13 @@ class PartMatrix:
         starts = np.append(self.starts, self.starts[-1] + np.cumsum(counts))
         return replace(self, starts=starts)
 
-    def kept(self, chunks: NDArray[np.bool_]) -> PartMatrix:
-        """Of these chunks only."""
+    def kept(self, chunks: NDArray[np.bool_], room: int = 0) -> PartMatrix:
+        """Of these chunks only, with room for further parts as in ``grown``."""
         counts = np.diff(self.starts)
         parts = np.repeat(chunks, counts)
         return PartMatrix(
-            self.vectors.kept(parts),
-            np.ascontiguousarray(self.signs[:, parts]),
+            self.vectors.kept(parts, room),
+            np.stack([spliced(word, parts, room) for word in self.signs]),
             np.append(0, np.cumsum(counts[chunks])),
         )
 

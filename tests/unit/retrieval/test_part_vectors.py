@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from emily.retrieval import part_vectors
+from emily.retrieval import level_matrix, part_vectors
 from emily.retrieval.chunk_table import integers
 from emily.retrieval.level_matrix import LevelMatrix, halves
 from emily.retrieval.part_vectors import PartMatrix
@@ -94,6 +96,35 @@ def test_chunks_that_are_gone() -> None:
     assert np.flatnonzero(kept)[rows].tolist() == before.tolist()
     assert scores.tolist() == same.tolist()
     assert len(small) == counts[kept].sum() < len(exact)
+
+
+@pytest.mark.parametrize("gone", [(), (0,), (99,), (3, 4, 50), range(100), range(0, 100, 2)])
+def test_chunks_that_are_gone_leave_room_for_new_ones(gone: Sequence[int]) -> None:
+    matrix, exact, counts = made(3, 100)
+    kept = np.ones(100, bool)
+    kept[list(gone)] = False
+    more = exact[:7]
+    grown = matrix.kept(kept, 7)
+    grown.put(int(grown.starts[-1]), more)
+    grown = grown.counted(np.array([3, 4]))
+    parts = np.repeat(kept, counts)
+    expected = PartMatrix.empty(DIMENSION).grown(int(parts.sum()) + 7)
+    expected.put(0, np.concatenate([exact[parts], more]))
+    expected = expected.counted(np.append(counts[kept], [3, 4]))
+    assert np.array_equal(grown.starts, expected.starts)
+    assert np.array_equal(grown.signs, expected.signs)
+    for own, other in zip(grown.vectors._arrays(), expected.vectors._arrays(), strict=True):
+        assert np.array_equal(own, other)
+
+
+def test_rows_are_copied_by_runs_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = np.arange(30).reshape(10, 3)
+    kept = np.array([0, 1, 1, 0, 1, 0, 1, 1, 1, 0], bool)
+    by_runs = level_matrix.spliced(numbers, kept)
+    monkeypatch.setattr(level_matrix, "_MOST_RUNS", 0)
+    assert (
+        level_matrix.spliced(numbers, kept).tolist() == by_runs.tolist() == numbers[kept].tolist()
+    )
 
 
 def test_by_signs_most_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -239,6 +239,16 @@ FROM (SELECT array_agg(d.id) AS ids, array_agg(d.name) AS names,
       WHERE v.chunk_id > %(newest)s::bigint
         AND v.chunk_id <= (SELECT max(id) FROM batch)) AS parts;
 
+-- The documents of chunks that came since, at most so many, and their older chunks.
+-- name: mirror_changed
+WITH changed AS (
+    SELECT DISTINCT document_id FROM chunk WHERE id > %(newest)s::bigint LIMIT %(most)s::integer
+)
+SELECT (SELECT array_send(array_agg(document_id)) FROM changed) AS documents,
+       (SELECT array_send(array_agg(c.id)) FROM chunk c
+        WHERE c.document_id IN (SELECT document_id FROM changed)
+          AND c.id <= %(newest)s::bigint) AS ids;
+
 -- name: mirror_ids
 SELECT array_send(array_agg(id)) AS ids FROM chunk WHERE id <= %(newest)s::bigint;
 
