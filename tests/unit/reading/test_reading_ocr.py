@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw
 
 from emily.reading.ocr.engine import OcrUnavailable, recognise
 from emily.reading.ocr.image import flatten, has_ink, ocr_page, read_image
-from emily.reading.ocr.lines import Line, page_text
+from emily.reading.ocr.lines import Line, is_sparse, page_text
 from emily.reading.ocr.sight import is_flattened_table
 from emily.reading.source import Source
 
@@ -149,13 +149,13 @@ def test_a_page_on_its_side_is_turned_only_when_a_few_lines_read_better_so() -> 
     lying = [dataclasses.replace(line("ab cd", 10, 10), right=30, bottom=200, score=0.6)] * 5
     upright = [line("a whole line of text", 10, 10, score=0.98)]
     image = Image.new("RGB", (1000, 1400))
-    told = Told(lying, lying, [], upright, upright)
+    told = Told(lying, [], upright, upright)
     assert recognise(told, image) == upright
-    # A part with these lines as it lies, turned to the left, turned to the right; then the page.
+    # A part with these lines turned to the left and to the right; then the page.
     (whole, *parts, turned) = told.sizes
     assert (whole, turned) == ((1000, 1400), (1400, 1000))
-    assert [max(size) < 300 for size in parts] == [True] * 3
-    assert recognise(Told(lying, lying, [], []), image) == lying
+    assert [max(size) < 300 for size in parts] == [True] * 2
+    assert recognise(Told(lying, [], []), image) == lying
 
 
 def test_a_page_on_its_head_is_turned_only_when_a_few_lines_read_better_so() -> None:
@@ -163,10 +163,39 @@ def test_a_page_on_its_head_is_turned_only_when_a_few_lines_read_better_so() -> 
     sure = [line("closes at noon", 10, 10, score=0.98)]
     image = Image.new("RGB", (1000, 1400))
     for probe, better in ((sure * 5, True), (doubtful[:5], False), ([], False)):
-        told = Told(doubtful, doubtful[:5], probe, sure)
+        told = Told(doubtful, probe, sure)
         assert recognise(told, image) == (sure if better else doubtful)
-        assert len(told.sizes) == (4 if better else 3)
+        assert len(told.sizes) == (3 if better else 2)
         assert told.sizes[1][1] < 350
+
+
+@pytest.mark.parametrize(
+    ("text", "score", "calls"),
+    [("7 D", 0.6, 1), ("", 0.3, 1), ("uoou 1e sesolo uoou 1e sesolo", 0.6, 2), ("7 D", 0.97, 1)],
+)
+def test_a_page_in_letters_that_are_not_known_is_not_turned(
+    text: str, score: float, calls: int
+) -> None:
+    told = Told([line(text, 100, 100 + 40 * n, 600, score) for n in range(20)])
+    recognise(told, Image.new("RGB", (1000, 1400)))
+    assert len(told.sizes) == calls
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "sparse"),
+    [
+        ("a line of words that is full", 340, False),
+        ("契約書は四年", 130, False),
+        ("7 D  7  u", 340, True),
+        ("   ", 340, True),
+        ("7", 40, False),  # too short to tell
+        ("", 0, False),
+    ],
+)
+def test_lines_whose_letters_are_not_known_are_told_by_their_width(
+    text: str, width: float, sparse: bool
+) -> None:
+    assert is_sparse(Line(text, 0.9, 10, 10, 10 + width, 30)) is sparse
 
 
 def test_sure_lines_are_read_once() -> None:

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from emily.errors import LimitExceeded
 from emily.reading.pages import Page
+from emily.reading.pdf import streams
 from emily.reading.pdf.document import read_pdf
 from emily.reading.pdf.streams import holds_broken_stream
 from emily.reading.source import Source
@@ -38,6 +40,7 @@ def pdf(content: bytes, picture: bytes, filter_: str = "DCTDecode", packed: str 
     """A page of text, and one with the given content and picture."""
     text = f"BT /F 12 Tf 72 700 Td ({SENTENCE}) Tj ET"
     kind = f"/Filter/{packed}" if packed else ""
+    parts: list[str | bytes]
     leaf = (
         "{} 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents {} 0 R"
         "/Resources<</Font<</F 7 0 R>>/XObject<</I 8 0 R>>>>>>endobj\n"
@@ -154,3 +157,76 @@ def test_a_file_that_went_has_no_broken_part(tmp_path: Path) -> None:
     empty.write_bytes(b"")
     assert not holds_broken_stream(empty)
     assert not holds_broken_stream(tmp_path / "gone")
+
+
+LINES = [f"BT /F 12 Tf 72 {700 - 14 * n} Td (Line {n} of what the page says) Tj ET" for n in
+         range(40)]  # fmt: skip
+
+
+def halved(how: str) -> bytes:
+    """Packed lines of a page that break in the middle."""
+    text = "\n".join(LINES).encode()
+    packer = zlib.compressobj()
+    if how == "flushed":
+        half = packer.compress(text[: len(text) // 2]) + packer.flush(zlib.Z_FULL_FLUSH)
+        return half + b"\xff" * 200
+    data = packer.compress(text) + packer.flush()
+    middle = len(data) // 2
+    return data[:middle] + bytes((9 * n) % 256 for n in range(len(data) - middle))
+
+
+@pytest.mark.parametrize("how", ["flushed", "noise"])
+def test_content_that_breaks_in_the_middle_is_said(at: Callable[[Path], Source], how: str,
+                                                   tmp_path: Path) -> None:  # fmt: skip
+    path = tmp_path / "half.pdf"
+    path.write_bytes(pdf(halved(how), jpeg(), packed="FlateDecode"))
+    draft = read_pdf(at(path))
+    first, second = list(draft.pages)
+    assert SENTENCE in first.text
+    assert "Line 0 of what the page says" in second.text
+    assert "Line 39 of" not in second.text
+    assert draft.warnings == [
+        "1 compressed part of the PDF is broken: what it held from the break on is missing, such "
+        "as the rest of a page."
+    ]
+
+
+@pytest.mark.parametrize("packed", ["sound", "sound and cut by its last bytes", "none"])
+def test_sound_content_is_not_said_to_be_broken(
+    at: Callable[[Path], Source], packed: str, tmp_path: Path
+) -> None:
+    text = "\n".join(LINES).encode()
+    data = zlib.compress(text)
+    content = {"sound": data, "none": text}.get(packed, data[:-4])
+    path = tmp_path / "whole.pdf"
+    path.write_bytes(pdf(content, jpeg(), packed="" if packed == "none" else "FlateDecode"))
+    draft = read_pdf(at(path))
+    assert "Line 39 of" in list(draft.pages)[1].text
+    assert draft.warnings == []
+
+
+@pytest.mark.parametrize("where", ["content", "another part"])
+def test_a_content_stream_that_is_a_bomb_is_refused_with_its_reason(
+    at: Callable[[Path], Source], where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "MOST_UNPACKED", 5 << 20)
+    bomb = zlib.compress(b"0 0 m " * 1_000_000)
+    data = pdf(bomb if where == "content" else b"", jpeg(), packed="FlateDecode")
+    if where != "content":
+        data = data.replace(
+            b"trailer", b"9 0 obj<</Filter/FlateDecode/Length 9>>stream\n" + bomb
+            + b"\nendstream endobj\ntrailer"
+        )  # fmt: skip
+    path = tmp_path / "bomb.pdf"
+    path.write_bytes(data)
+    with pytest.raises(LimitExceeded, match="compressed part of the PDF unpacks to more than 256"):
+        read_pdf(at(path))
+
+
+def test_a_picture_that_packs_well_is_no_bomb(
+    at: Callable[[Path], Source], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "MOST_UNPACKED", 1000)
+    path = tmp_path / "white.pdf"
+    path.write_bytes(pdf(b"", zlib.compress(b"\xff" * 400 * 560 * 3), "FlateDecode"))
+    assert len(list(read_pdf(at(path)).pages)) == 2

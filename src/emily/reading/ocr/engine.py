@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
 
 from emily.errors import ReadingError
 from emily.reading.ocr.golden import GOLDEN, golden_image, is_golden
-from emily.reading.ocr.lines import Line, confidence, page_text
+from emily.reading.ocr.lines import Line, confidence, is_sparse, page_text
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -121,7 +121,7 @@ def recognise(engine: Ocr, image: Image) -> list[Line]:
         return lines
     window = _window(lines, image)
     least = 0.8 if _sideways(lines) else 1.3
-    best, read_best = 0, _score(engine.recognise(image.crop(window)))
+    best, read_best = 0, _score([line for line in lines if _within(line, window)])
     # An engine may read a lying line by itself; the order of lines is right only once upright.
     for angle in (90, 270) if _sideways(lines) else (180,):
         probe = engine.recognise(image.crop(window).rotate(angle, expand=True))
@@ -195,8 +195,23 @@ def _sideways(lines: list[Line]) -> bool:
     return upright > len(long) / 2
 
 
+def _within(line: Line, window: tuple[int, int, int, int]) -> bool:
+    left, top, right, bottom = window
+    return left <= (line.left + line.right) / 2 <= right and top <= line.middle <= bottom
+
+
 def _suspicious(lines: list[Line]) -> bool:
-    return bool(lines) and (confidence(lines) < _DOUBTFUL or _sideways(lines))
+    """Whether a page may lie or stand on its head.
+
+    One in a script that the engine has no letters for does not: it reads badly either way.
+    """
+    if not lines:
+        return False
+    if _sideways(lines):
+        return True
+    if confidence(lines) >= _DOUBTFUL:
+        return False
+    return 2 * sum(map(is_sparse, lines)) <= len(lines)
 
 
 def self_test(engine: Ocr) -> str | None:

@@ -16,7 +16,7 @@ from emily.reading.layout import rejoin, without_ligatures
 from emily.reading.ocr.edges import edges
 from emily.reading.ocr.engine import OcrUnavailable, recognise
 from emily.reading.ocr.ink import has_ink
-from emily.reading.ocr.lines import Line, confidence, page_text
+from emily.reading.ocr.lines import Line, confidence, is_sparse, page_text
 from emily.reading.ocr.raster import BROKEN, bound, flatten, opened
 from emily.reading.ocr.sight import is_flattened_table
 from emily.reading.pages import Page, Route
@@ -174,7 +174,7 @@ def _lost(lines: Sequence[Line]) -> str | None:
     Short ones are left out: noise and ornaments look like them.
     """
     long = [line for line in lines if line.right - line.left > _LONG * line.height]
-    lost = sum(not line.text.strip() for line in long)
+    lost = sum(not line.text.strip() or is_sparse(line) for line in long)
     if lost < _FEW or lost <= _LOST * len(long):
         return None
     return (

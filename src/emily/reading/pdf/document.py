@@ -13,7 +13,7 @@ import pypdfium2
 import pypdfium2.raw
 from PIL import Image
 
-from emily.errors import PasswordRequired, ReadingError
+from emily.errors import LimitExceeded, PasswordRequired, ReadingError
 from emily.reading.furniture import AHEAD, Edge, Furniture, edges
 from emily.reading.layout import is_garbage
 from emily.reading.ocr.image import Scan, Scans, has_ink, ocr_page
@@ -25,7 +25,7 @@ from emily.reading.pdf.headings import Fonts
 from emily.reading.pdf.page import Laid, lay_out
 from emily.reading.pdf.pictures import PagePictures
 from emily.reading.pdf.rules import Drawn, drawn
-from emily.reading.pdf.streams import holds_broken_stream
+from emily.reading.pdf.streams import MOST_UNPACKED, examine, holds_broken_stream
 from emily.reading.pdf.tables import Grid
 from emily.reading.pdf.text import Layer, Segments, read_layer
 from emily.reading.source import Draft, Enclosed, Source, check_length, tidy
@@ -51,14 +51,22 @@ def read_pdf(source: Source) -> Draft:
 
     Raises:
         PasswordRequired: it opens only with a password, and with none of those given.
+        LimitExceeded: a compressed part of it is a bomb.
         ReadingError: it is broken beyond repair.
     """
+    packed = examine(source.path)
+    if packed.bomb:
+        raise LimitExceeded(
+            f"a compressed part of the PDF unpacks to more than {MOST_UNPACKED >> 20} MiB"
+        )
     document = _open(source)
     try:
         count = len(document)
         if not count:
             raise ReadingError("the PDF has no pages that can be found: it is truncated or broken")
         draft = Draft("pdf", "pages", iter(()), title(document), facts=facts(document))
+        if packed.broken and pypdfium2.raw.FPDF_GetSecurityHandlerRevision(document.raw) < 0:
+            draft.warnings.append(_broken(packed.broken))
     except BaseException:
         document.close()
         raise
@@ -90,6 +98,17 @@ def _open(source: Source) -> Any:
                 raise ReadingError(f"the PDF is truncated or broken: {error}") from None
     tried = " and none of those known fits" if source.passwords else ""
     raise PasswordRequired(f"the PDF opens only with a password{tried}")
+
+
+def _broken(count: int) -> str:
+    parts, they = (
+        ("1 compressed part", "it") if count == 1 else (f"{count:,} compressed parts", "they")
+    )
+    verb = "is" if count == 1 else "are"
+    return (
+        f"{parts} of the PDF {verb} broken: what {they} held from the break on is missing, "
+        "such as the rest of a page."
+    )
 
 
 def _enclosed(source: Source) -> Iterator[Enclosed]:
