@@ -111,8 +111,10 @@ def build_segments(
         return [build_segment(folder, files)] if files else []
     # Every n-th file, so that a folder of long notes is not the work of one process.
     shares = [(folder, files[at::processes]) for at in range(processes)]
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
-        return pool.starmap(build_segment, shares)
+    with multiprocessing.get_context("fork").Pool(processes - 1) as pool:
+        others = pool.starmap_async(build_segment, shares[1:])
+        # This process takes a share as well: what it builds need not be sent to it.
+        return [build_segment(*shares[0]), *others.get()]
 
 
 def _take(
