@@ -483,6 +483,53 @@ def test_letterheads_stand_once(
     assert pages(read_docx(source(word(p("body"), **parts))))[0].text == text
 
 
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ({"footer1": ("f1.xml", part("ftr", p("Tax 12")))}, "body\n\nTax 12"),
+        ({"footer1": ("f1.xml", part("ftr", p("Tax 12"))),
+          "footer2": ("f2.xml", part("ftr", p("Bank 7"))),
+          "footer3": ("f3.xml", part("ftr", p("Tax 12")))}, "body\n\nTax 12\n\nBank 7"),
+        ({"footer1": ("f1.xml", part("ftr", table(cell("Tax 12") + cell("Bank 7"))))},
+         "body\n\n| Tax 12 | Bank 7 |"),
+        ({"footer1": ("f1.xml", part("ftr", "<w:p><w:hyperlink><w:r><w:t>acme.example</w:t></w:r>"
+                                     "</w:hyperlink></w:p>"))}, "body\n\nacme.example"),
+    ],
+)  # fmt: skip
+def test_footers_stand_once_at_the_end(
+    source: Make, pages: Pages, parts: dict[str, tuple[str, str]], text: str
+) -> None:
+    assert pages(read_docx(source(word(p("body"), **parts))))[0].text == text
+
+
+LINK = "<w:hyperlink r:id='x'><w:r><w:t>{}</w:t></w:r></w:hyperlink>"
+SHOWN = "<w:r><w:t xml:space='preserve'>{}</w:t></w:r>"
+FIELD = (
+    "<w:r><w:fldChar w:fldCharType='begin'/></w:r><w:r><w:instrText>HYPERLINK \"http://a.example\""
+    "</w:instrText></w:r><w:r><w:fldChar w:fldCharType='separate'/></w:r><w:r><w:t>{}</w:t></w:r>"
+    "<w:r><w:fldChar w:fldCharType='end'/></w:r>"
+)
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        (SHOWN.format("see ") + LINK.format("our site") + SHOWN.format(" now"), "see our site now"),
+        (LINK.format("alone"), "alone"),
+        (LINK.format("one") + LINK.format("two"), "onetwo"),
+        (SHOWN.format("see ") + FIELD.format("our site"), "see our site"),
+        ("<w:fldSimple w:instr='HYPERLINK \"http://a.example\"'><w:r><w:t>simple</w:t></w:r>"
+         "</w:fldSimple>", "simple"),
+        ("<w:ins>" + LINK.format("added") + "</w:ins><w:del><w:r><w:delText>gone</w:delText></w:r>"
+         "</w:del>", "added"),
+    ],
+)  # fmt: skip
+def test_the_text_of_links_is_read(source: Make, pages: Pages, inner: str, text: str) -> None:
+    assert pages(read_docx(source(word(f"<w:p>{inner}</w:p>"))))[0].text == text
+    row = f"<w:tbl><w:tr><w:tc><w:p>{inner}</w:p></w:tc><w:tc>{p('b')}</w:tc></w:tr></w:tbl>"
+    assert pages(read_docx(source(word(row))))[0].text == f"| {text} | b |"
+
+
 FRACTION = "<m:f><m:num>{}</m:num><m:den>{}</m:den></m:f>"
 
 
