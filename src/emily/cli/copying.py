@@ -70,8 +70,8 @@ def import_(
     else:
         typer.echo(
             f"{_counted(report.added, 'document')} added, {report.known} known already; "
-            f"{_counted(report.notes, 'note')}, {_counted(report.pins, 'pin')}, "
-            f"{_counted(report.settings, 'setting')}."
+            f"{_counted(report.notes, 'note')}, {_counted(report.versions, 'earlier version')}, "
+            f"{_counted(report.pins, 'pin')}, {_counted(report.settings, 'setting')}."
         )
         for problem in report.problems:
             typer.echo(f"Not taken in: {one_line(problem)}")

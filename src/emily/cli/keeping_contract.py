@@ -340,6 +340,9 @@ class ImportOutput(Output):
     notes: Annotated[int, "Notes that are new."]
     pins: Annotated[int, "Pinned questions that are new."]
     settings: Annotated[int, "Settings that are new."]
+    versions: Annotated[int, "Earlier versions of documents that are new."]
+    categories: Annotated[int, "Categories that are new."]
+    private: Annotated[int, "Private places that are new."]
     problems: Annotated[list[str], "What was not taken in, and why."]
 
 
@@ -386,6 +389,9 @@ def import_output(report: ImportReport) -> ImportOutput:
         notes=report.notes,
         pins=report.pins,
         settings=report.settings,
+        versions=report.versions,
+        categories=report.categories,
+        private=report.private,
         problems=list(report.problems),
     )
 

@@ -39,7 +39,10 @@ summary, categories, pages, and where its file and its text lie in this folder |
 | `notes.jsonl` | your notes, one a line, with the id of the document that each is on |
 | `pins.jsonl` | pinned questions and the documents that they must find |
 | `settings.json` | the settings that you set; secrets are left out |
-| `categories.json` | your categories |
+| `categories.json` | your categories, with their descriptions and examples |
+| `private.jsonl` | paths and documents that you keep from models elsewhere |
+| `asked.jsonl` | the log of your questions, with the documents that each was answered by |
+| `ledger.jsonl` | what was sent to models: when, which, how much, of which documents |
 | `questions.toml` | your questions of `emily eval`, if you keep some |
 | `vaults.jsonl` | names and folders of vaults; their files stay where they are, uncopied |
 
@@ -48,9 +51,9 @@ points) of the text, from 0, end exclusive; a page is `[number, start, end, rout
 confidence, pictures]`. A document that lies inside of another one names it in `places`: `[path, id
 of the other, position there]`. Digests are SHA-256 in hexadecimal.
 
-What is in the trash is not here, nor are questions that were asked, the ledger of models, and the
-index, which is made anew. `emily import` takes this folder in again; summaries and categories are
-then made anew from the texts.
+What is in the trash is not here, nor is the index, which is made anew. `emily import` takes this
+folder in again. Summaries, and which categories a document has, are then made anew from the texts;
+`asked.jsonl` and `ledger.jsonl` tell of the archive that they come from and are not taken in.
 """
 
 
@@ -136,7 +139,29 @@ class Exporter:
             for row in await fetch("list_pins")
         ]  # fmt: skip
         vaults = [{"name": row["name"], "path": row["path"]} for row in await fetch("list_vaults")]
-        for name, found in (("notes", notes), ("pins", pins), ("vaults", vaults)):
+        private = [
+            {
+                "path": row["path"],
+                "document": row["document_id"],
+                "since": _when(row["since"]),
+            }
+            for row in await fetch("list_private_places")
+        ]
+        asked = [
+            {**row, "asked_at": _when(row["asked_at"])} for row in await fetch("export_questions")
+        ]
+        ledger = [
+            {**row, "at": _when(row["at"]), "documents": row["documents"] or []}
+            for row in await fetch("export_ledger")
+        ]
+        for name, found in (
+            ("notes", notes),
+            ("pins", pins),
+            ("vaults", vaults),
+            ("private", private),
+            ("asked", asked),
+            ("ledger", ledger),
+        ):
             (folder / f"{name}.jsonl").write_text("".join(map(_line, found)), "utf-8")
         rows = {row["name"]: row["value"] for row in await fetch("setting_rows")}
         categories = [dict(row) for row in await fetch("export_categories")]
@@ -184,9 +209,11 @@ class Exporter:
         return {
             "document": document,
             "version": row["version"],
-            "name": row["name"],
-            "kind": row["kind"],
-            "path": row["path"],
+            **{
+                key: row[key]
+                for key in ("name", "kind", "title", "language", "citation", "bytes", "path")
+            },
+            "pages": row["pages"],
             "original": original,
             "text": f"texts/{name}.md",
             "file_sha256": bytes(row["file_sha256"]).hex(),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from emily.errors import InputError, SettingError
+from emily.errors import InputError, ModelUnavailable, SettingError
 from emily.indexing.archive import Archive
 from emily.indexing.discretion import lies_in
 from emily.indexing.files import INSIDE, Enclosure, FileFacts
@@ -38,7 +38,7 @@ class ImportReport:
     Attributes:
         added: documents that are new.
         known: documents that the archive held already.
-        notes, pins, settings: how many of each are new.
+        notes, pins, settings, versions, categories, private: how many of each are new.
         problems: what was not taken in, and why.
     """
 
@@ -47,6 +47,9 @@ class ImportReport:
     notes: int = 0
     pins: int = 0
     settings: int = 0
+    versions: int = 0
+    categories: int = 0
+    private: int = 0
     problems: list[str] = field(default_factory=list)
 
 
@@ -93,6 +96,12 @@ class Importer:
                 f"{folder} is of form {', '.join(map(str, sorted(forms, key=str)))}, and this "
                 f"version reads form {FORM}. Update with: pip install --upgrade emily"
             )
+        # First: from then on nothing of a private document goes to a model elsewhere.
+        private = _lines(folder / "private.jsonl")
+        known = {row["path"] for row in await self._database.fetch("list_private_places")}
+        for item in private:
+            await self._keep_private(item["path"], None)
+            report.private += item["path"] not in known
         ids: dict[int, int] = {}
         waiting = list(documents)
         while waiting:  # what lies inside of another one comes behind it
@@ -112,6 +121,10 @@ class Importer:
                 ]
                 break
             waiting = later
+        for item in private:
+            if item.get("document") in ids:
+                await self._keep_private(item["path"], ids[item["document"]])
+        await self._versions(folder, documents, ids, report)
         await self._rest(folder, ids, report)
         step("", len(documents), len(documents))
         return report
@@ -133,8 +146,15 @@ class Importer:
             return None
         text = _text(folder, item)
         private = [row["path"] for row in await self._database.fetch("list_private_places")]
-        with confidential(any(lies_in(place[0], private) for place in item["places"])):
-            prepared = await self._preparer.prepared(text, name)
+        is_private = any(lies_in(place[0], private) for place in item["places"])
+        try:
+            with confidential(is_private):
+                prepared = await self._preparer.prepared(text, name)
+        except ModelUnavailable as error:
+            if not is_private:
+                raise
+            report.problems.append(f"{name}: {error}")
+            return None
         document: int | None = None
         for place, outer, position in item["places"]:
             enclosure = None
@@ -175,6 +195,62 @@ class Importer:
             )
         return document
 
+    async def _keep_private(self, path: str, document: int | None) -> None:
+        await self._database.execute("add_private_place", {"path": path, "document": document})
+
+    async def _versions(
+        self,
+        folder: Path,
+        documents: Sequence[Mapping[str, Any]],
+        ids: Mapping[int, int],
+        report: ImportReport,
+    ) -> None:
+        """Earlier versions of documents that have none of their own here."""
+        numbers = {item["id"]: int(item.get("version") or 1) for item in documents}
+        known: dict[int, bool] = {}
+        versions = _lines(folder / "versions.jsonl")
+        digests = {item["file_sha256"] for item in versions}
+        for item in versions:
+            document = ids.get(item["document"])
+            named = f"Version {item['version']} of {item['name']}"
+            if document is None or "pages" not in item:  # earlier exports had no pages of them
+                report.problems.append(f"{named}: its document, or a part of it, is not here")
+                continue
+            if document not in known:
+                kept = await self._database.fetch("export_versions", {"document_id": document})
+                known[document] = any(row["file_sha256"].hex() not in digests for row in kept)
+            if known[document]:  # it has versions of its own
+                continue
+            digest = bytes.fromhex(item["file_sha256"])
+            original = item.get("original")
+            path = None if original is None else _inside(folder, original)
+            if (
+                path is None
+                or not path.is_file()
+                or await asyncio.to_thread(file_sha256, path) != digest
+            ):
+                report.problems.append(f"{named}: its file is missing or damaged")
+                continue
+            await asyncio.to_thread(self._originals.keep, path, digest)
+            row = {
+                **{key: item[key] for key in ("version", "name", "kind", "title", "language")},
+                **{key: item[key] for key in ("citation", "bytes", "path")},
+                "document_id": document,
+                "text": _inside(folder, item["text"]).read_bytes().decode("utf-8"),
+                "pages": json.dumps(item["pages"]),
+                "file_sha256": digest,
+                "read_at": item["read_at"],
+                "replaced_at": item["replaced_at"],
+            }
+            report.versions += await self._database.execute("take_version", row)
+            await self._database.execute(
+                "number_version",
+                {
+                    "document_id": document,
+                    "version": max(numbers.get(item["document"], 1), item["version"] + 1),
+                },
+            )
+
     async def _rest(self, folder: Path, ids: Mapping[int, int], report: ImportReport) -> None:
         names = {
             row["id"]: row["name"]
@@ -194,6 +270,7 @@ class Importer:
             values = {**item, "document_id": ids.get(item["document"])}
             row = await self._database.fetch_one("add_pin", values)
             report.pins += row is not None
+        await self._categories(folder / "categories.json", report)
         registry = SettingRegistry(self._database, self._settings)
         path = folder / "settings.json"
         rows = json.loads(path.read_text("utf-8")) if path.is_file() else {}
@@ -209,6 +286,16 @@ class Importer:
         questions = folder / "questions.toml"
         if questions.is_file() and not (self._settings.home / questions.name).exists():
             shutil.copyfile(questions, self._settings.home / questions.name)
+
+    async def _categories(self, path: Path, report: ImportReport) -> None:
+        """Categories that the archive has not; which documents have them is found anew."""
+        if not path.is_file():
+            return
+        there = {row["name"].casefold() for row in await self._database.fetch("export_categories")}
+        for item in json.loads(path.read_text("utf-8")):
+            if item["name"].casefold() not in there:
+                await self._database.execute("add_category", item)
+                report.categories += 1
 
 
 def _inside(folder: Path, name: str) -> Path:

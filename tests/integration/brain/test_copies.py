@@ -18,7 +18,9 @@ from psycopg.rows import dict_row
 from tests.fakes import WordsEmbedder
 
 from emily.brain import Brain
-from emily.errors import InputError, StoreError
+from emily.errors import InputError, ModelUnavailable, StoreError
+from emily.models import servers
+from emily.models.protocols import PartVectors
 from emily.settings import Settings, load_settings
 from emily.store import Database
 from emily.store.backup import restore
@@ -26,7 +28,7 @@ from emily.store.migrate import load_migrations, migrate
 from emily.store.registry import SettingRegistry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from emily.store import EmbeddedServer
 
@@ -312,6 +314,68 @@ async def test_tables_are_backed_up_before_they_are_changed(
         row = await database.fetch_one("export_documents", {"document_id": 1})
         assert row is not None
         assert row["text"] == "Kept."
+
+
+async def test_an_export_holds_all_that_is_the_owners(
+    settings: Settings, tmp_path: Path, elsewhere: Callable[[], Settings]
+) -> None:
+    """Private places, versions and categories go and come; what was asked and sent goes."""
+    await _filled(settings, tmp_path / "papers")
+    folder = tmp_path / "export"
+    async with Brain.open(settings, embedder=WordsEmbedder()) as brain:
+        await brain.assistant.private.mark(tmp_path / "papers" / "bees.txt")
+        await brain.analysis.categories.add("Garden", "plants", ["a hive"])
+        await brain.search("hives sugar")
+    async with Brain.open(settings, embedder=WordsEmbedder()) as brain:  # the log is written
+        await brain.life.export(folder)
+        before = await brain.life.versions("heater.txt")
+        old = await brain.life.read_version("heater.txt", 1)
+
+    def lines(name: str) -> list[Any]:
+        return [json.loads(line) for line in (folder / name).read_text().splitlines()]
+
+    assert [item["path"] for item in lines("private.jsonl")] == [
+        str(tmp_path / "papers" / "bees.txt")
+    ]
+    assert [(item["text"], item["kind"]) for item in lines("asked.jsonl")] == [
+        ("hives sugar", "search")
+    ]
+    assert lines("ledger.jsonl") == []
+    embedder = _Discreet()
+    async with Brain.open(elsewhere(), embedder=embedder) as brain:
+        report = await brain.life.take_export(folder)
+        assert (report.added, report.versions, report.categories, report.private) == (3, 1, 1, 1)
+        (problem,) = report.problems
+        assert problem == "Beekeeping: it is private, and this embedder is elsewhere"
+        assert "want sugar" not in embedder.seen
+        assert "rowing boat" in embedder.seen
+        _, _, versions = await brain.life.versions("heater.txt")
+        assert versions == before[2]
+        assert await brain.life.read_version("heater.txt", 1) == old
+        (category,) = await brain.analysis.categories.all()
+        assert (category.name, category.examples) == ("Garden", ("a hive",))
+        again = await brain.life.take_export(folder)
+        assert (again.added, again.versions, again.categories, again.private) == (0, 0, 0, 0)
+        checks = {check.name: check for check in await brain.doctor()}
+        assert checks["originals"].ok, checks["originals"].detail
+        # One more version stands behind those that came along.
+        (tmp_path / "papers" / "heater.txt").write_text("The stove was sold to the neighbour.\n")
+        await brain.add([tmp_path / "papers" / "heater.txt"])
+        assert [item.version for item in (await brain.life.versions("heater.txt"))[2]] == [1, 2]
+
+
+class _Discreet(WordsEmbedder):
+    """One of a server elsewhere: nothing of a private document is sent to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = ""
+
+    def embed_parts(self, parts: Sequence[Sequence[str]]) -> list[PartVectors]:
+        if servers._confidential.get():
+            raise ModelUnavailable("it is private, and this embedder is elsewhere")
+        self.seen += " ".join(" ".join(part) for part in parts)
+        return super().embed_parts(parts)
 
 
 async def test_an_export_is_readable_and_comes_back(

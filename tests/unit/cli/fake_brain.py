@@ -393,7 +393,7 @@ class FakeLife:
         self, folder: Path, step: Callable[[str, int, int], None]
     ) -> ImportReport:
         self.brain._ask("import", folder)
-        return ImportReport(1, 1, 1, 0, 0, list(self.problems))
+        return ImportReport(1, 1, 1, 0, 0, problems=list(self.problems))
 
     async def back_up(self, file: Path, step: Callable[[str, int, int], None]) -> BackupReport:
         self.brain._ask("backup", file)

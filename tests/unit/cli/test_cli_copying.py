@@ -32,7 +32,7 @@ def test_an_export_says_what_it_holds_and_what_is_missing(terminal: Terminal) ->
 
 def test_an_import_fails_where_something_was_not_taken_in(terminal: Terminal) -> None:
     assert terminal.run("import", "/out").stdout == (
-        "1 document added, 1 known already; 1 note, 0 pins, 0 settings.\n"
+        "1 document added, 1 known already; 1 note, 0 earlier versions, 0 pins, 0 settings.\n"
     )
     terminal.brain.life.problems = ["lease.pdf: its file is not in the folder"]
     failed = terminal.run("import", "/out")

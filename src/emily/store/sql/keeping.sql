@@ -173,8 +173,40 @@ WHERE d.note_of IS NULL AND d.trashed_at IS NULL AND d.vault_id IS NULL
 ORDER BY d.id;
 
 -- name: export_versions
-SELECT version, name, kind, text, file_sha256, path, read_at, replaced_at
+SELECT version, name, kind, title, language, citation, text, pages, bytes, file_sha256, path,
+       read_at, replaced_at
 FROM document_version WHERE document_id = %(document_id)s::bigint ORDER BY version;
+
+-- An earlier version out of an export; what is kept here already stays.
+-- name: take_version
+INSERT INTO document_version (document_id, version, name, kind, title, language, citation, text,
+                              pages, file_sha256, bytes, path, read_at, replaced_at)
+SELECT d.id, %(version)s::integer, %(name)s::text, %(kind)s::text, %(title)s::text,
+       %(language)s::text, %(citation)s::text, %(text)s::text, %(pages)s::jsonb,
+       %(file_sha256)s::bytea, %(bytes)s::bigint, %(path)s::text, %(read_at)s::timestamptz,
+       %(replaced_at)s::timestamptz
+FROM document d WHERE d.id = %(document_id)s::bigint
+ON CONFLICT DO NOTHING;
+
+-- Its next version stands behind those that were taken in.
+-- name: number_version
+UPDATE document SET version = %(version)s::integer
+WHERE id = %(document_id)s::bigint AND version < %(version)s::integer;
+
+-- What left for models, with the documents that it came of.
+-- name: export_ledger
+SELECT e.id, e.at, e.role, e.client, e.local, e.conversation_id::text AS conversation, e.tool,
+       e.characters, e.bytes,
+       (SELECT jsonb_agg(jsonb_build_object('document', d.document_id, 'name', d.name,
+                                            'places', d.places, 'characters', d.characters)
+                         ORDER BY d.document_id)
+        FROM egress_document d WHERE d.egress_id = e.id) AS documents
+FROM egress e ORDER BY e.id;
+
+-- The log of questions.
+-- name: export_questions
+SELECT id, asked_at, kind, text, document_id AS document, options, preset, slots AS documents, best
+FROM query_log ORDER BY id;
 
 -- name: export_categories
 SELECT name, description, examples FROM category ORDER BY name;
