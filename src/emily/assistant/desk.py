@@ -99,7 +99,7 @@ class Assistant:
     @asynccontextmanager
     async def telling_of_servers(self) -> AsyncIterator[None]:
         """Inside, what is sent to models on servers elsewhere is written into the ledger."""
-        async with ServerLedger(self.egress).running():
+        with ServerLedger(self._database).running():
             yield
 
     async def _asked(self, document: int, question: str) -> Answer:

@@ -111,13 +111,13 @@ class EmbeddingServer:
     def _asked(
         self, method: str, path: str, body: Mapping[str, Any] | None, seconds: float, attempts: int
     ) -> httpx.Response:
-        if body is None:
-            check_consent(self.url, self._allowed, "embedder_url")
-        else:
-            sending = Sending("embedding", "embed texts", characters=_characters(body))
-            admit(self.url, self._allowed, "embedder_url", sending)
         for attempt in range(1, attempts + 1):
             last = attempt == attempts
+            if body is None:
+                check_consent(self.url, self._allowed, "embedder_url")
+            else:  # at each attempt: each is a call that leaves
+                sending = Sending("embedding", "embed texts", characters=_characters(body))
+                admit(self.url, self._allowed, "embedder_url", sending)
             try:
                 response = self._http().request(
                     method,

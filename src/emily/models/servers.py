@@ -71,7 +71,11 @@ def confidential(private: bool = True) -> Iterator[None]:
 
 @contextmanager
 def telling(recorder: Callable[[Sending], None]) -> Iterator[None]:
-    """Have all that is sent to servers elsewhere told to a recorder, from whatever thread."""
+    """Have all that is sent to servers elsewhere told to a recorder, before it leaves.
+
+    Args:
+        recorder: called from whatever thread; what it raises keeps it from being sent.
+    """
     _told.append(recorder)
     try:
         yield

@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
+from PIL import Image, ImageDraw
 from tests.fakes import bundled_embedder
 from tests.integration.brain.conftest import OpenBrain
 
 from emily.brain import Brain
-from emily.errors import ModelUnavailable
+from emily.errors import EmilyError, ModelUnavailable
 from emily.indexing.discretion import lies_in
 from emily.models import servers
 from emily.models.servers import Sending, admit, confidential, is_elsewhere, telling
@@ -29,12 +30,16 @@ class Sent:
 
     def __init__(self) -> None:
         self.bodies: list[dict[str, Any]] = []
+        self.look: Callable[[], Any] = lambda: None
+        self.seen: list[Any] = []
         kept = self.bodies
+        made = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
                 kept.append(body)
+                made.seen.append(made.look())
                 if "texts" in body:
                     asked = set(body["query"].lower().split())
                     scores = [len(asked & set(text.lower().split())) for text in body["texts"]]
@@ -42,6 +47,8 @@ class Sent:
                         {"index": index, "score": 0.05 + 0.9 * score / (1 + max(scores))}
                         for index, score in enumerate(scores)
                     ]
+                elif "messages" in body:
+                    answer = {}
                 else:
                     rows = body["input"] if isinstance(body["input"], list) else [body["input"]]
                     answer = {
@@ -82,13 +89,8 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Sent, str]]:
         yield made, url
 
 
-async def entries(brain: Brain, wanted: int) -> list[Any]:
-    for _ in range(100):
-        found = await brain.assistant.egress.entries(limit=500)
-        if len(found) >= wanted:
-            return list(found)
-        await asyncio.sleep(0.02)
-    raise AssertionError(f"{len(found)} entries, not {wanted}")
+async def entries(brain: Brain) -> list[Any]:
+    return list(await brain.assistant.egress.entries(limit=500))
 
 
 @pytest.fixture
@@ -119,9 +121,37 @@ async def test_a_reranker_elsewhere_is_told_of_and_gets_nothing_private(
     assert "4711" not in given
     assert {item.document.name for item in answer.results} == {"flat.txt", "secret.txt"}
     assert any("private and were not sent" in notice for notice in answer.notices)
-    (entry,) = await entries(brain, 1)
+    entry, *golden = await entries(brain)
+    assert len(golden) + 1 == len(server.bodies), "each call, those of its own test too"
     assert (entry.role, entry.client, entry.local) == ("reranking", "127.0.0.1", False)
     assert entry.characters >= len("rent of the flat") + len("The rent of the flat is 900 euros.")
+
+
+async def test_a_call_stands_in_the_ledger_before_it_leaves(
+    open_brain: OpenBrain, write: Write, sent: tuple[Sent, str], rows: Callable[..., Any]
+) -> None:
+    server, url = sent
+    brain = await open_brain(
+        reranker="http", reranker_url=url, allowed_servers=["127.0.0.1"], threshold=0.001
+    )
+    await brain.add([write("flat.txt", "The rent of the flat is 900 euros.")])
+    server.look = lambda: rows("SELECT count(*) FROM egress")[0][0]
+    async with brain.assistant.telling_of_servers():
+        await brain.search("rent of the flat")
+        await brain.search("rent of the cellar")
+        calls = len(server.bodies)
+        assert server.seen == [*range(1, calls + 1)], "written down when the server is asked"
+        # The server of the database was started anew in between: another connection.
+        rows("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+             " WHERE query LIKE 'INSERT INTO egress%%'")  # fmt: skip
+        await brain.search("rent of the attic")
+        assert server.seen == [*range(1, calls + 2)]
+        # Where it cannot be written down, nothing leaves.
+        rows("ALTER TABLE egress ADD CONSTRAINT no_more CHECK (false) NOT VALID")
+        answer = await brain.search("rent of the garage")
+    assert len(server.bodies) == calls + 1
+    assert "garage" not in json.dumps(server.bodies)
+    assert any("not sent" in notice for notice in answer.notices)
 
 
 async def test_an_embedder_elsewhere_gets_nothing_private(
@@ -160,7 +190,42 @@ async def test_an_embedder_elsewhere_gets_nothing_private(
     given = json.dumps(server.bodies)
     assert "900 euros" in given
     assert "4711" not in given
-    assert {entry.role for entry in await entries(brain, 1)} == {"embedding"}
+    assert {entry.role for entry in await entries(brain)} == {"embedding"}
+
+
+async def test_models_that_see_and_write_elsewhere_get_nothing_private(
+    open_brain: OpenBrain, write: Write, sent: tuple[Sent, str]
+) -> None:
+    server, url = sent
+    there = {"allowed_servers": ["127.0.0.1"]}
+    brain = await open_brain(
+        vision="openai", vision_url=url, chat="openai", chat_url=url, ocr=False, **there
+    )
+    secret = write("health/x.txt", "x").parent
+    await brain.assistant.private.mark(secret)
+    for path, colour in ((secret.parent / "shown.png", 90), (secret / "kept.png", 200)):
+        image = Image.new("RGB", (400, 300), (colour, 10, 10))
+        ImageDraw.Draw(image).text((20, 20), path.stem)
+        image.save(path)
+    texts = [
+        write("flat.txt", "The rent of the flat is 900 euros. " * 40),
+        write("health/blood.txt", "The iron was at 4711 in June. " * 40),
+    ]
+    async with brain.assistant.telling_of_servers():
+        await brain.add([secret.parent / "shown.png", secret / "kept.png"])
+        pictures, server.bodies[:] = [json.dumps(body) for body in server.bodies], []
+        await brain.add(texts)
+        for item in await brain.list():
+            if item.name in ("flat.txt", "blood.txt"):
+                with suppress(EmilyError):  # the server answers what no chat model does
+                    await brain.analysis.analyse(item.id)
+    assert len(pictures) == 1, "the other picture is of a private document"
+    given = json.dumps(server.bodies)
+    assert "900 euros" in given
+    assert "4711" not in given
+    roles = {entry.role: entry for entry in await entries(brain)}
+    assert set(roles) == {"vision", "chat"}
+    assert roles["vision"].bytes > 0
 
 
 def test_what_stays_on_the_machine_is_neither_told_nor_kept_back(told_of: list[Sending]) -> None:

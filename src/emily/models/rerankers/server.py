@@ -98,9 +98,6 @@ class ServerReranker:
 
     async def _in_time(self, asked: Sequence[tuple[str, Sequence[str]]]) -> list[Judgement]:
         """Judgements of questions, after the golden pairs where those are due."""
-        characters = sum(len(query) + sum(map(len, texts)) for query, texts in asked)
-        sending = Sending("reranking", "judge passages", characters=characters)
-        admit(self._url, self._allowed, "reranker_url", sending)
         try:
             # No proxy and no redirect: what the owner keeps goes where he said, nowhere else.
             async with (
@@ -164,6 +161,9 @@ class ServerReranker:
         return by_probability(self.name, scores, len(texts), cut)
 
     async def _post(self, client: httpx.AsyncClient, query: str, texts: Sequence[str]) -> bytes:
+        characters = len(query) + sum(map(len, texts))
+        sending = Sending("reranking", "judge passages", characters=characters)
+        admit(self._url, self._allowed, "reranker_url", sending)
         async with client.stream(
             "POST", f"{self._url}/rerank", json=self._body(query, texts)
         ) as response:
