@@ -25,6 +25,7 @@ from emily.cli import (
     models,
     noticing,
     privacy,
+    remembering,
     replaying,
     searching,
     serving,
@@ -80,6 +81,7 @@ app.command("queries")(noticing.queries)
 app.command("chat")(chatting.chat)
 app.command("replay")(replaying.replay)
 app.add_typer(gateways.mcp, name="mcp")
+app.add_typer(remembering.memory, name="memory")
 app.command("approvals")(approving.approvals)
 app.command("egress")(privacy.egress)
 app.command("private")(privacy.private)

@@ -124,9 +124,9 @@ def _changed(fact: Fact, own: Sequence[Near]) -> Decision | None:
     """The memory of the same thing whose value a fact changes."""
     for item in own:
         mine, theirs = value_words(fact.value), value_words(item.memory.value)
-        if mine and theirs and theirs < mine:
+        if theirs < mine and theirs:
             return Decision("replace", item.memory, "the same, told more fully")
-        if mine and theirs and mine < theirs and not figures(fact.value):
+        if mine < theirs and mine and figures(fact.value) <= figures(item.memory.value):
             return Decision("drop", item.memory, "known, and more fully")
     if not is_many(fact.attribute):
         if own:

@@ -31,6 +31,7 @@ MOST_PROPOSED = 200
 
 _NEAR = 10  # memories that the chat model is shown, and whose attributes are compared
 _BATCH = 64
+_MOST_ATTRIBUTES = 2_000
 _ATTEMPTS = 5
 _SAID_AGAIN = 0.5  # share of a memory's words in a message from which it goes with the memory
 
@@ -120,6 +121,7 @@ class Memories:
         self._detector = detector
         self._chat = chat
         self._learning = asyncio.Lock()
+        self._attributes: dict[str, NDArray[np.float32]] = {}  # the same few come again and again
 
     @property
     def off(self) -> str | None:
@@ -249,6 +251,18 @@ class Memories:
             await connection.execute(
                 statement("forget_memories"), {"ids": [item.id for item in gone]}
             )
+
+        await self._database.run(write, idempotent=True)
+        return gone
+
+    async def forget_all(self) -> Sequence[Memory]:
+        """Forget all there is, proposals and waiting messages too."""
+        gone = await self.list(None)
+
+        async def write(connection: Connection) -> None:
+            await connection.execute(statement("lock_memories"))
+            await connection.execute(statement("forget_all_memories"))
+            await connection.execute(statement("drop_all_messages"))
 
         await self._database.run(write, idempotent=True)
         return gone
@@ -619,7 +633,14 @@ class Memories:
         same = sorted(same, key=lambda item: -(item.cosine or 0.0))[:_NEAR]
         if not same:
             return list(near)
-        vectors = await self._vectors([fact.attribute, *(item.memory.attribute for item in same)])
+        names = [fact.attribute, *(item.memory.attribute for item in same)]
+        if len(self._attributes) > _MOST_ATTRIBUTES:
+            self._attributes.clear()
+        new = [name for name in dict.fromkeys(names) if name not in self._attributes]
+        for name, vector in zip(new, await self._vectors(new), strict=True):
+            if vector is not None:
+                self._attributes[name] = vector
+        vectors = [self._attributes.get(name) for name in names]
         mine, *others = vectors
         if mine is None:
             return list(near)

@@ -178,5 +178,3 @@ async def test_without_a_chat_model_it_says_so(
     switched = load_settings(home, database_url=database_url, memory_extract=False)
     off = Memories(switched, database, WordsEmbedder(), detector, None).off
     assert "memory_extract" in str(off)
-
-

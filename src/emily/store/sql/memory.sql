@@ -93,6 +93,12 @@ WHERE %(id)s::bigint IS NULL OR memory_id = %(id)s::bigint ORDER BY said_at, id;
 -- name: forget_memories
 DELETE FROM memory WHERE id = ANY(%(ids)s::bigint[]);
 
+-- name: forget_all_memories
+DELETE FROM memory;
+
+-- name: drop_all_messages
+DELETE FROM memory_message;
+
 -- name: count_memories
 SELECT count(*) FILTER (WHERE state = 'current') AS current,
        count(*) FILTER (WHERE core) AS core,
