@@ -15,7 +15,6 @@ __all__ = ["prose", "tags_in"]
 
 # A run of backticks, the shortest text up to a run of the same length, within one paragraph.
 _CODE_SPAN = re.compile(r"(?<![`\\])(`+)(?!`)((?:(?!\n[ \t]*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
-_HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _NOT_LINE_END = re.compile(r"[^\r\n]")
 # The hash comes first in the pattern: so the search goes from one to the next.
 _TAG = re.compile(r"#(?<![^\s(\[,;!]#)([\w/-]+)")
@@ -48,10 +47,20 @@ def prose(text: str, starts: Sequence[int], outline: Outline) -> str:
     parts.append(text[done:])
     out = "".join(parts)
     if "<!--" in out:
-        out = _HTML_COMMENT.sub(lambda match: _blank(match[0]), out)
+        out = _without_comments(out)
     if "`" in out and out.count("`") <= _MOST_BACKTICKS:
         out = _CODE_SPAN.sub(lambda match: _blank(match[0]), out)
     return out
+
+
+def _without_comments(text: str) -> str:
+    parts: list[str] = []
+    done = 0
+    # One that nothing closes is no comment, and neither is any behind it.
+    while (start := text.find("<!--", done)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts += [text[done:start], _blank(text[start : end + 3])]
+        done = end + 3
+    return "".join([*parts, text[done:]])
 
 
 def _blank(text: str) -> str:

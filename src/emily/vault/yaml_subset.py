@@ -9,6 +9,7 @@ PyYAML's ``BaseLoader``. Anchors, tags, complex keys and several documents are r
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
@@ -63,8 +64,15 @@ def read_yaml(lines: Sequence[str]) -> tuple[dict[str, Value], list[tuple[int, s
     fields = {}
     problems: list[tuple[int, str]] = []
     start = 0
+    odd = deque(
+        (number, f"The front matter holds the character U+{ord(found[0]):04X}.")
+        for number, line in enumerate(lines)
+        if (found := _UNPRINTABLE.search(line))
+    )
     while start < len(lines):
-        reader = _Reader(lines, start)
+        while odd and odd[0][0] < start:
+            odd.popleft()
+        reader = _Reader(lines, start, odd)
         try:
             reader.top(fields)
             break
@@ -113,19 +121,11 @@ def _recovered(lines: Sequence[str], begun: int, fields: dict[str, Value]) -> in
 
 
 class _Reader:
-    def __init__(self, lines: Sequence[str], start: int) -> None:
+    def __init__(self, lines: Sequence[str], start: int, odd: Sequence[tuple[int, str]]) -> None:
         self.lines = lines
         self.at = start
-        self.field_line = start
-        for number in range(start, len(lines)):
-            odd = _UNPRINTABLE.search(lines[number])
-            if odd:
-                self.field_line = number
-                raise_at = f"The front matter holds the character U+{ord(odd[0]):04X}."
-                self.broken: tuple[int, str] | None = (number, raise_at)
-                break
-        else:
-            self.broken = None
+        self.broken = next((each for each in odd if each[0] >= start), None)
+        self.field_line = start if self.broken is None else self.broken[0]
 
     # Lines
 
@@ -398,23 +398,20 @@ class _Reader:
     def flow(self, column: int, least: int, depth: int) -> Value:
         begun = self.at
         parts = [self.lines[begun][column:]]
-        while True:
-            text = "\n".join(parts)
-            flow = _Flow(text, begun, depth)
-            try:
-                value = flow.value()
-            except _Unfinished:
-                self.at += 1
-                if self.at >= len(self.lines) or (
-                    self.lines[self.at].strip()
-                    and len(self.lines[self.at]) - len(self.lines[self.at].lstrip(" ")) < least
-                ):
-                    what = f"A list that begins with {text[0]!r} is never closed."
-                    raise _Invalid(begun, what) from None
-                parts.append(self.lines[self.at])
-                continue
-            self.nothing_after(text[flow.at :], begun)
-            return value
+        for number in range(begun + 1, len(self.lines)):
+            line = self.lines[number]
+            if line.strip() and len(line) - len(line.lstrip(" ")) < least:
+                break
+            parts.append(line)
+        flow = _Flow("\n".join(parts), begun, depth)
+        try:
+            value = flow.value()
+        except _Unfinished:
+            what = f"A list that begins with {parts[0][0]!r} is never closed."
+            raise _Invalid(begun, what) from None
+        self.at = begun + flow.text.count("\n", 0, flow.at)
+        self.nothing_after(flow.text[flow.at :].partition("\n")[0], begun)
+        return value
 
 
 class _Unfinished(Exception):

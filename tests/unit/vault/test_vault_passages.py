@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emily.vault.links import links_of
 from emily.vault.notes import Note, read_note, split_lines
 from emily.vault.passages import ENOUGH, LONGEST, passages
 
@@ -146,3 +147,20 @@ def test_lines_are_those_of_editors() -> None:
     note = read_note("a.md", "a\r\nb\rc\nd\x0be\u2028f".encode())
     assert note.lines == ("a", "b", "c", "d\x0be\u2028f")
     assert [note.line_at(note.text.index(each)) for each in "abcdf"] == [1, 2, 3, 4, 4]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!--" * 100_000,
+        "---\na: [" + "\n x," * 50_000 + "\n---\n",
+        "---\n" + 'a: "\n' * 20_000 + "---\n",
+        "[[" * 50_000 + "[a](" * 50_000 + "![" * 50_000,
+    ],
+    ids=["comments", "list", "quotation marks", "brackets"],
+)
+def test_what_is_opened_and_never_closed_takes_no_longer_than_its_length(text: str) -> None:
+    # Read in a time that grows with the square of the length, each would take minutes.
+    note = read_note("a.md", text.encode())
+    assert not links_of(note)
+    assert sum(len(each.text) for each in passages(note)) == len(text)
