@@ -13,7 +13,7 @@ NAMES = (
     "index_speed", "search_speed", "public_sets", "fit_gate", "reading", "reading_outcomes",
     "reading_speed", "scans", "growth", "arms_growth", "peers", "reranker_cost",
     "quality", "categories", "summaries", "descriptions", "serving", "vaults",
-    "vault_budget", "vault_walk", "vault_graph", "vault_lite", "ask_pools",
+    "vault_budget", "vault_walk", "vault_graph", "vault_lite", "memory", "ask_pools",
 )  # fmt: skip
 USUAL = ("index_speed", "search_speed", "public_sets")  # fit_gate writes files
 
