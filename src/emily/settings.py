@@ -305,6 +305,11 @@ class Settings(BaseSettings):
     approval_hours: int = _setting(
         72, "Hours for which what a model asks for waits for your decision.", ge=1, le=8760
     )
+    decide_by_socket: bool = _setting(
+        False,
+        "Whether programs of yours on the socket of emily serve may decide approvals for you.",
+        file_only=_CONSENT,
+    )
     claude_model: str = _setting(
         "", "Model of emily chat, such as claude-sonnet-5; empty: the runtime's own choice."
     )

@@ -33,6 +33,7 @@ from emily.cli.contract import (
     show_output,
     status_output,
 )
+from emily.cli.local_conversations import Chatting, approval, approvals, decided
 from emily.cli.plain import plain
 from emily.cli.served import Command, Terminal
 from emily.cli.working_contract import add_later_output, jobs_output, retry_output
@@ -134,6 +135,10 @@ class LocalApi:
             Route("/v1/add", self._plain(_added), methods=["POST"]),
             Route("/v1/jobs", self._plain(_jobs), methods=["GET"]),
             Route("/v1/retry", self._plain(_retried), methods=["POST"]),
+            Route("/v1/chat", Chatting(self._use).answer, methods=["POST"]),
+            Route("/v1/approvals", self._plain(approvals), methods=["GET"]),
+            Route("/v1/approvals/{number:int}", self._plain(approval), methods=["GET"]),
+            Route("/v1/approvals/{number:int}", self._plain(decided), methods=["POST"]),
             Route("/v1/alerts", self._plain(_alerts), methods=["GET"]),
             Route(
                 "/v1/alerts/{name:path}/acknowledge", self._plain(_acknowledged), methods=["POST"]
