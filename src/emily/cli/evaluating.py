@@ -140,6 +140,9 @@ def evaluate(
     Asks questions whose answers are known: your own, or those of a public set, which is indexed
     in a database of its own that is gone afterwards. Your archive is only read, and nothing of
     this counts as a question of yours. docs/evaluation.md says what each figure means.
+
+    Descriptions and categories take no part in the order, so that they add nothing to these
+    figures; python -m benchmarks descriptions shows what they would add.
     """
     session = session_of(context)
     about_sets = {

@@ -391,11 +391,14 @@ def _duplicate(file: FileFacts, twin: Twin) -> FileOutcome:
         )
         return FileOutcome(_shown(file), "duplicate", twin.id, reason, inside=_inside(file))
     gone = [known for known in twin.paths if known != file.stored_path and not is_there(known)]
-    reason = (
-        f"Moved: it was {gone[0]}."
-        if gone and twin.same_bytes
-        else f"The same {same} as document {twin.id}, {twin.name}."
-    )
+    reason = f"The same {same} as document {twin.id}, {twin.name}."
+    if gone and twin.same_bytes:
+        reason = f"Moved: it was {gone[0]}."
+        if twin.name == Path(gone[0]).name != Path(file.stored_path).name:
+            reason += (
+                f" It is still called {twin.name}; emily rename {twin.id} --file-name gives it "
+                "the name of its file."
+            )
     return FileOutcome(_shown(file), "duplicate", twin.id, reason, inside=_inside(file))
 
 

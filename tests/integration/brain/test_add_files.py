@@ -160,9 +160,16 @@ async def test_a_moved_file_keeps_its_document(brain: Brain, write: Write) -> No
     moved = path.rename(path.with_name("new.txt"))
     (after,) = (await brain.add([moved])).files
     assert (after.outcome, after.document) == ("duplicate", before.document)
-    assert after.reason == f"Moved: it was {path}."
+    assert after.reason == (
+        f"Moved: it was {path}. It is still called old.txt; emily rename {after.document} "
+        "--file-name gives it the name of its file."
+    )
     (info,) = await brain.list()
-    assert info.paths == (str(moved),)
+    assert (info.name, info.paths) == ("old.txt", (str(moved),))
+    assert (await brain.life.rename(info.id, None)).name == "new.txt"
+    (path.parent / "sub").mkdir()
+    further = moved.rename(path.parent / "sub" / "new.txt")
+    assert (await brain.add([further])).files[0].reason == f"Moved: it was {moved}."
 
 
 async def test_removing_forgets_a_document_whole(brain: Brain, write: Write, rows: Rows) -> None:
