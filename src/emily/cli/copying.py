@@ -41,7 +41,7 @@ def export(
     typer.echo(
         f"{report.folder} holds {_counted(report.documents, 'document')}, "
         f"{_counted(report.notes, 'note')}, {_counted(report.versions, 'earlier version')}, "
-        f"{_counted(report.pins, 'pin')}."
+        f"{_counted(report.pins, 'pin')}, {_memories(report.memories)}."
     )
     for name in report.missing:
         typer.echo(f"Missing: the file of {one_line(name)}")
@@ -71,7 +71,8 @@ def import_(
         typer.echo(
             f"{_counted(report.added, 'document')} added, {report.known} known already; "
             f"{_counted(report.notes, 'note')}, {_counted(report.versions, 'earlier version')}, "
-            f"{_counted(report.pins, 'pin')}, {_counted(report.settings, 'setting')}."
+            f"{_counted(report.pins, 'pin')}, {_counted(report.settings, 'setting')}, "
+            f"{_memories(report.memories)}."
         )
         for problem in report.problems:
             typer.echo(f"Not taken in: {one_line(problem)}")
@@ -144,6 +145,10 @@ def _path(given: str, what: str) -> Path:
     if not given:
         raise InputError(f"{what} is empty. Give a path.")
     return Path(absolute(given))
+
+
+def _memories(count: int) -> str:
+    return f"{count:,} {'memory' if count == 1 else 'memories'}"
 
 
 def _counted(number: int, noun: str) -> str:

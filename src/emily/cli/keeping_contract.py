@@ -328,6 +328,7 @@ class ExportOutput(Output):
     notes: Annotated[int, "Notes in it."]
     versions: Annotated[int, "Earlier versions in it."]
     pins: Annotated[int, "Pinned questions in it."]
+    memories: Annotated[int, "Memories in it, those that ended too."]
     missing: Annotated[list[str], "Documents whose file is not among the originals."]
 
 
@@ -343,6 +344,7 @@ class ImportOutput(Output):
     versions: Annotated[int, "Earlier versions of documents that are new."]
     categories: Annotated[int, "Categories that are new."]
     private: Annotated[int, "Private places that are new."]
+    memories: Annotated[int, "Memories that are new."]
     problems: Annotated[list[str], "What was not taken in, and why."]
 
 
@@ -377,6 +379,7 @@ def export_output(report: ExportReport) -> ExportOutput:
         notes=report.notes,
         versions=report.versions,
         pins=report.pins,
+        memories=report.memories,
         missing=list(report.missing),
     )
 
@@ -392,6 +395,7 @@ def import_output(report: ImportReport) -> ImportOutput:
         versions=report.versions,
         categories=report.categories,
         private=report.private,
+        memories=report.memories,
         problems=list(report.problems),
     )
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from emily.errors import InputError
 from emily.indexing.originals import Originals
+from emily.life.remembered import exported_memories
 from emily.settings import Settings
 from emily.store import Database
 
@@ -40,6 +41,7 @@ summary, categories, pages, and where its file and its text lie in this folder |
 | `pins.jsonl` | pinned questions and the documents that they must find |
 | `settings.json` | the settings that you set; secrets are left out |
 | `categories.json` | your categories, with their descriptions and examples |
+| `memories.jsonl` | what is remembered of you, with its history; what waits for you is left out |
 | `private.jsonl` | paths and documents that you keep from models elsewhere |
 | `asked.jsonl` | the log of your questions, with the documents that each was answered by |
 | `ledger.jsonl` | what was sent to models: when, which, how much, of which documents |
@@ -63,7 +65,7 @@ class ExportReport:
 
     Attributes:
         folder: where it lies.
-        documents, notes, versions, pins: how many of each.
+        documents, notes, versions, pins, memories: how many of each.
         missing: documents whose file is not among the originals.
     """
 
@@ -73,6 +75,7 @@ class ExportReport:
     versions: int
     pins: int
     missing: tuple[str, ...]
+    memories: int = 0
 
 
 class Exporter:
@@ -147,6 +150,7 @@ class Exporter:
             }
             for row in await fetch("list_private_places")
         ]
+        memories = await exported_memories(self._database)
         asked = [
             {**row, "asked_at": _when(row["asked_at"])} for row in await fetch("export_questions")
         ]
@@ -158,6 +162,7 @@ class Exporter:
             ("notes", notes),
             ("pins", pins),
             ("vaults", vaults),
+            ("memories", memories),
             ("private", private),
             ("asked", asked),
             ("ledger", ledger),
@@ -175,7 +180,9 @@ class Exporter:
             README.format(version=metadata.version("emily"), form=FORM), "utf-8"
         )
         step("", len(ids), len(ids))
-        return ExportReport(folder, documents, len(notes), versions, len(pins), tuple(missing))
+        return ExportReport(
+            folder, documents, len(notes), versions, len(pins), tuple(missing), len(memories)
+        )
 
     async def _document(
         self, folder: Path, row: Mapping[str, Any], missing: list[str]

@@ -20,6 +20,7 @@ from emily.indexing.prepare import Preparer
 from emily.indexing.text import DocumentText, PageSpan, TableSpan
 from emily.life.exporting import FORM
 from emily.life.notes import Notes
+from emily.life.remembered import take_memories
 from emily.models.servers import confidential
 from emily.reading.pages import Correspondent, Facts
 from emily.settings import Settings
@@ -38,7 +39,7 @@ class ImportReport:
     Attributes:
         added: documents that are new.
         known: documents that the archive held already.
-        notes, pins, settings, versions, categories, private: how many of each are new.
+        notes, pins, settings, versions, categories, private, memories: how many of each are new.
         problems: what was not taken in, and why.
     """
 
@@ -50,6 +51,7 @@ class ImportReport:
     versions: int = 0
     categories: int = 0
     private: int = 0
+    memories: int = 0
     problems: list[str] = field(default_factory=list)
 
 
@@ -270,6 +272,7 @@ class Importer:
             values = {**item, "document_id": ids.get(item["document"])}
             row = await self._database.fetch_one("add_pin", values)
             report.pins += row is not None
+        report.memories = await take_memories(self._database, _lines(folder / "memories.jsonl"))
         await self._categories(folder / "categories.json", report)
         registry = SettingRegistry(self._database, self._settings)
         path = folder / "settings.json"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +12,7 @@ from tests.fakes import WordsEmbedder
 
 from emily.errors import InputError
 from emily.indexing.language import LanguageDetector
+from emily.life.remembered import exported_memories, take_memories
 from emily.memory import Memories
 from emily.settings import Settings, load_settings
 from emily.store import Database
@@ -178,3 +181,22 @@ async def test_without_a_chat_model_it_says_so(
     switched = load_settings(home, database_url=database_url, memory_extract=False)
     off = Memories(switched, database, WordsEmbedder(), detector, None).off
     assert "memory_extract" in str(off)
+
+
+async def test_exported_and_taken_in_again(memory: Memories, database: Database) -> None:
+    one = (await memory.add("The owner keeps bees.", original="Tengo le api", core=True)).memory
+    assert one is not None
+    await memory.edit(one.id, "The owner keeps two hives.")
+    await memory.propose("The owner wants a boat.", client="desk")
+    items = json.loads(json.dumps(await exported_memories(database)))
+    assert [item["text"] for item in items] == ["The owner keeps two hives."], "none that waits"
+    assert await take_memories(database, items) == 0, "it is there"
+    now, past = await memory.history(one.id)
+    await memory.forget_all()
+    assert await take_memories(database, items) == 1
+    (again,) = await memory.list(None)
+    assert again == replace(now, id=again.id)
+    assert [item.text for item in (await memory.history(again.id))[1]] == [
+        item.text for item in past
+    ]
+    assert len((await memory.search("hives")).found) == 1

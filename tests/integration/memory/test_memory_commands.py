@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 from tests.fakes import WordsEmbedder
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from emily.brain import Brain
 from emily.cli.app import app
