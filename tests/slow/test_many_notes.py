@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import resource
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from benchmarks.vault_generated import write_vault
 from emily.brain import Brain
 from emily.models import UseEmbedder
 from emily.settings import load_settings
+from emily.vault.lite import Request, run
 
 pytestmark = pytest.mark.slow
 
@@ -69,6 +72,7 @@ async def test_an_edit_among_thousands_embeds_its_own_passages_alone(
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1_500_000  # KiB
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.skipif(not _DATA.is_dir(), reason="EMILY_BENCH_DATA with its folder vaults is not set")
 async def test_no_file_of_a_public_vault_is_changed(own_home: Path) -> None:
     before = _hashes(_DATA)
@@ -80,10 +84,26 @@ async def test_no_file_of_a_public_vault_is_changed(own_home: Path) -> None:
             notes = [path for path in folder.rglob("*.md") if not _hidden(path, folder)]
             info = next(item for item in await brain.vaults.vaults() if item.path == str(folder))
             assert info.notes >= len(notes)
-        await brain.search("where do daily notes go")
+        await brain.search("where do daily notes go", preset="vault")
+        await brain.vaults.sync()
+        for folder in sorted(path for path in _DATA.iterdir() if path.is_dir()):
+            for asked in _views(folder):
+                kept = replace(asked, kept_in=own_home / "lite")
+                assert run(kept, io.StringIO(), io.StringIO()) == 0
         for vault in await brain.vaults.vaults():
             await brain.vaults.remove(vault.name)
     assert _hashes(_DATA) == before
+
+
+def _views(folder: Path) -> list[Request]:
+    """Everything that can be asked of a folder without a database."""
+    return [
+        Request(folder, "where do daily notes go"),
+        Request(folder, links="*"),
+        Request(folder, map=True),
+        Request(folder, terms="a"),
+        Request(folder, problems=True),
+    ]
 
 
 def _hidden(path: Path, folder: Path) -> bool:
