@@ -89,8 +89,9 @@ async def test_without_places_no_link_is_followed(
 async def test_a_shared_tag_is_a_weak_link(brain: Brain) -> None:
     answer = await brain.search("bake two hundred degrees", limit=8)
     lamp = _by_name(answer, "lamp.md")
-    if lamp is not None and lamp.via is not None:
-        assert "kitchen" in lamp.via.text or "index" in lamp.via.text
+    assert lamp is not None
+    assert lamp.via is not None
+    assert "kitchen" in lamp.via.text or "index" in lamp.via.text
 
 
 async def test_links_work_while_the_embedder_is_down(brain: Brain, embedder: WordsEmbedder) -> None:
