@@ -1,6 +1,7 @@
-"""kill -9 of the worker, the database server and the model's server at random moments, for real.
+"""kill -9 of worker, database server and inference server at random moments, for real.
 
-Three hundred files are queued and the three are killed fifty times. In the end every file is
+Three hundred files are queued and the three are killed fifty times, while files are indexed and
+while a chat model analyses them over HTTP. In the end every file is
 indexed once and analysed once, and there is no orphan of any kind: no job, no worker, no word, no
 document without a file, no copy without a document.
 """
@@ -12,7 +13,6 @@ import os
 import random
 import select
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +22,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.rows import dict_row
+from tests.slow import chat_process
 from tests.slow.test_killed_add import check_whole, make_files
 
 from emily.store import EmbeddedServer
@@ -31,10 +32,15 @@ pytestmark = pytest.mark.slow
 _ROOT = Path(__file__).parents[2]
 _FILES = 299  # and a table
 _KILLS = 50
+_BEFORE = 25  # kills before analysis must have begun
+_LEAST = 5  # kills of each kind
+_STANDING = "SELECT phase, status, count(*) AS n FROM work GROUP BY 1, 2 ORDER BY 1"
+_OPEN = "SELECT * FROM work WHERE status IN ('waiting', 'running') ORDER BY id LIMIT 5"
 
-# An embedder that needs a server, as one of Ollama does: without it, the model is down.
+# An embedder that needs the inference server, as one of Ollama does: without it, it is down.
 _WORKER = """
-import asyncio, json, socket, sys
+import asyncio, json, logging, socket, sys
+logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
 sys.path.insert(0, sys.argv[1])
 from emily.brain import Brain
 from emily.errors import ModelUnavailable
@@ -59,48 +65,38 @@ async def main():
 asyncio.run(main())
 """
 
-_MODEL = """
-import socket, sys
-listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-while True:
-    listening.accept()[0].close()
-"""
+
+def start(home: Path, port: int, *arguments: str, seconds: int = 20) -> subprocess.Popen[bytes]:
+    with (home.parent / "log").open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-c", _WORKER, str(_ROOT), str(home), str(port), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=log,
+            bufsize=0,
+            env={
+                **os.environ,
+                "PYTHONPATH": str(_ROOT / "src"),
+                "EMILY_OCR": "false",
+                "EMILY_CHAT": "ollama",
+                "EMILY_CHAT_MODEL": "terse:1b",
+                "EMILY_CHAT_URL": f"http://127.0.0.1:{port}",
+                "EMILY_CHAT_SECONDS": str(seconds),
+            },
+        )
 
 
-def start(home: Path, port: int, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-c", _WORKER, str(_ROOT), str(home), str(port), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        bufsize=0,
-        env={**os.environ, "PYTHONPATH": str(_ROOT / "src"), "EMILY_OCR": "false"},
-    )
-
-
-def listen(process: subprocess.Popen[bytes], seconds: float, *, first: bool = False) -> bool:
-    """Read what it tells for so long; with ``first`` until it tells something. Whether it did."""
+def listen(process: subprocess.Popen[bytes], seconds: float, first: bytes | None = None) -> bool:
+    """Read what it tells for so long; with ``first`` until it tells that. Whether it did."""
     assert process.stdout is not None
-    told = False
+    told = b""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0 and process.poll() is None:
         ready, _, _ = select.select([process.stdout], [], [], left)
-        if ready and os.read(process.stdout.fileno(), 65_536):
-            told = True
-            if first:
+        if ready:
+            told += os.read(process.stdout.fileno(), 65_536)
+            if first is not None and first in told:
                 return True
-    return told
-
-
-def model_server(port: int) -> subprocess.Popen[bytes]:
-    made = subprocess.Popen([sys.executable, "-c", _MODEL, str(port)])
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return made
-        except OSError:
-            time.sleep(0.02)
-    raise AssertionError("the model's server did not start")
+    return bool(told) and first is None
 
 
 def rows(home: Path, sql: str) -> list[dict[str, Any]]:
@@ -114,23 +110,30 @@ def left(home: Path) -> int:
     return int(row["n"])
 
 
-@pytest.mark.timeout(1500)
+@pytest.mark.timeout(2400)
 def test_fifty_kills_lose_nothing_and_do_nothing_twice(own_home: Path, tmp_path: Path) -> None:
     folder = tmp_path / "files"
     make_files(folder, _FILES)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    mode = tmp_path / "mode"
+    mode.write_text("well")
+    port = chat_process.free_port()
     rng = random.Random("fifty kills")
-    model = model_server(port)
+    model = chat_process.start(port, mode)
     kills = {"worker": 0, "database": 0, "model": 0}
     worker: subprocess.Popen[bytes] | None = None
     try:
         queued = start(own_home, port, "queue", str(folder))
         assert queued.communicate(timeout=120)[0].strip() == str(_FILES + 1).encode()
-        for _ in range(_KILLS):
+        for number in range(_KILLS):
             if worker is None or worker.poll() is not None:
                 worker = start(own_home, port, "go on")
-                listen(worker, 60, first=True)
+                listen(worker, 60, b"\n")
+            if number >= _BEFORE:
+                began = listen(worker, 900, b'["analysis", "done"')
+                assert began, (
+                    f"{kills} {rows(own_home, _STANDING)} {rows(own_home, _OPEN)}\n"
+                    + (own_home.parent / "log").read_text()[-8000:]
+                )
             listen(worker, rng.uniform(0.0, 1.0))
             victim = rng.choice(["worker", "worker", "database", "model"])
             kills[victim] += 1
@@ -145,8 +148,8 @@ def test_fifty_kills_lose_nothing_and_do_nothing_twice(own_home: Path, tmp_path:
                 model.send_signal(signal.SIGKILL)
                 model.wait()
                 listen(worker, rng.uniform(0.0, 0.5))
-                model = model_server(port)
-        assert min(kills.values()) >= 5, kills
+                model = chat_process.start(port, mode)
+        assert min(kills.values()) >= _LEAST, kills
         if worker is not None:
             worker.kill()
             worker.communicate()
@@ -154,7 +157,7 @@ def test_fifty_kills_lose_nothing_and_do_nothing_twice(own_home: Path, tmp_path:
         worker = start(own_home, port, "go on")
         deadline = time.monotonic() + 700
         while left(own_home) or not rows(
-            own_home, "SELECT FROM work WHERE phase = 'analysis' OFFSET 299"
+            own_home, f"SELECT FROM work WHERE phase = 'analysis' OFFSET {_FILES}"
         ):
             assert time.monotonic() < deadline, rows(own_home, "SELECT * FROM work LIMIT 5")
             listen(worker, 1.0)
@@ -175,8 +178,7 @@ def test_fifty_kills_lose_nothing_and_do_nothing_twice(own_home: Path, tmp_path:
 
     there = check_whole(own_home)  # every document is what indexing its text gives
     assert sorted(there) == sorted(path.name for path in folder.iterdir())
-    done = rows(own_home, "SELECT phase, status, count(*) AS n FROM work GROUP BY 1, 2 ORDER BY 1")
-    assert done == [
+    assert rows(own_home, _STANDING) == [
         {"phase": "analysis", "status": "done", "n": _FILES + 1},
         {"phase": "indexing", "status": "done", "n": _FILES + 1},
     ]
@@ -191,6 +193,7 @@ def test_fifty_kills_lose_nothing_and_do_nothing_twice(own_home: Path, tmp_path:
     )
     assert count == {
         "analysed": _FILES + 1,
+        "analyses": _FILES + 1,
         "failures": 0,
         "jobs": 0,
         "workers": 0,
