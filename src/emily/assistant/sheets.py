@@ -7,6 +7,7 @@ can pass another one off as it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -21,6 +22,7 @@ __all__ = [
     "SUMMARY",
     "Sheet",
     "answer_sheet",
+    "for_model",
     "memory_sheet",
     "said",
     "summary_sheet",
@@ -47,6 +49,15 @@ LOOK_BEHIND = (
 )
 
 
+# A sentence that has the owner run something: a client with a shell would run it by itself.
+_COMMAND = re.compile(
+    r"\b(?:emily (?:add|alerts|analyse|approvals|backup|categories|chat|config|doctor|egress|eval|"
+    r"import|jobs|lite|mcp|memory|models|note|pin|private|queries|reindex|remove|restore|retry|"
+    r"serve|settings|status|stop|trash|vault|watch|worker)|pip install|ollama pull)\b"
+)
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """A result as it is sent.
@@ -60,6 +71,14 @@ class Sheet:
     text: str
     documents: tuple[SentDocument, ...] = ()
     left_out: int = 0
+
+
+def for_model(notice: str) -> str:
+    """A notice without the commands by which its owner mends things; that there is one is said."""
+    if not _COMMAND.search(notice):
+        return notice
+    kept = [part for part in _SENTENCE.split(notice) if not _COMMAND.search(part)]
+    return " ".join([*kept, "What helps is for the owner to do."])
 
 
 def said(notices: Sequence[str]) -> list[str]:

@@ -19,6 +19,7 @@ from emily.assistant.sheets import (
     SUMMARY,
     Sheet,
     answer_sheet,
+    for_model,
     memory_sheet,
     said,
     summary_sheet,
@@ -281,7 +282,7 @@ class Tools:
             for item in answer.results
             if item.document.id not in barred
         ]
-        notices = list(answer.notices)
+        notices = [for_model(notice) for notice in answer.notices]
         if not results and not notices:
             notices.append("Nothing was found.")
         return answer_sheet(results, notices, by_path=self._by_path)
@@ -320,7 +321,7 @@ class Tools:
         if identity in await self._barred():
             raise self._refusal(identity, await self._openable())
         results = [item for item in answer.results if item.document.id == identity]
-        notices = list(answer.notices)
+        notices = [for_model(notice) for notice in answer.notices]
         if not results and not notices:
             notices.append("Nothing in the document answers that.")
         return answer_sheet(results, notices, inside=True, by_path=self._by_path)
@@ -372,7 +373,9 @@ class Tools:
         except EmilyError as error:
             _log.info("%s was refused: %s", tool, error)
             self.looks.append(Look(tool, None))
-            return ToolText("\n".join(said(str(error).split("\n"))), refused=True)
+            return ToolText(
+                "\n".join(said([for_model(line) for line in str(error).split("\n")])), refused=True
+            )
         self.looks.append(Look(tool, _sight(tool, sheet)))
         return ToolText(sheet.text)
 

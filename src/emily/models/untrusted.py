@@ -27,12 +27,21 @@ _NEUTRAL = "(external: content)"  # the colon keeps it from being the token itse
 # What may stand between the letters of a token and still be read as it: separators, and
 # characters that are not seen (blanks of Hangul and Braille count as letters and signs).
 # Letters and digits that look like the token's own: Cyrillic, Greek, Armenian, small capitals.
-_BETWEEN = re.compile(r"[\s_\-./\\|~·‐-―⁃−﹣－＿\u115f\u1160\u3164\uffa0\u2800]")
+_BETWEEN = re.compile(r"[\s_\-./\\|~*`+^·‐-―⁃−﹣－＿\u115f\u1160\u3164\uffa0\u2800]")
 _UNSEEN = ("Cf", "Mn", "Me", "Cc", "Cs")
 _LOOKALIKES = str.maketrans(
-    "еёхтгпасоӏ" + "\u03b5\u03c7\u03c4\u03b1\u03bf\u03bd" + "\u0578\u0585" + "ᴇᴛʀɴᴀʟᴄᴏɑł01",
-    "eextrnacol" + "extaon" + "no" + "etrnalcoalol",
+    "еёхтгпасоӏ"
+    + "\u03b5\u03c7\u03c4\u03b1\u03bf\u03bd"
+    + "\u0578\u0585"
+    + "ᴇᴛʀɴᴀʟᴄᴏɑł01"
+    # Coptic, Lisu, Cherokee (as they are folded), and the i without a dot.
+    + "\u2c89\u2c9f\u2ca5\u2ca7\u2c81\u2cad\u2c9b"
+    + "ꓰꓫꓔꓣꓠꓮꓡꓚꓳ"
+    + "\u13ac\u0131",
+    "eextrnacol" + "extaon" + "no" + "etrnalcoalol" + "eoctaxn" + "extrnalco" + "el",
 )
+# A letter in a circle, a square or brackets, turned or of another hand, by its name.
+_LETTER = re.compile(r"\b(?:LATIN (?:SMALL|CAPITAL)|SYMBOL) LETTER (?:[A-Z]{2,} )*([A-Z])$")
 
 
 # Ways to write a letter that a reader decodes: entities of HTML (of an entity too), escapes of
@@ -40,7 +49,8 @@ _LOOKALIKES = str.maketrans(
 _ENCODED = re.compile(
     r"&(?:amp;){0,4}(?:#x[0-9a-f]{1,8}|#[0-9]{1,8}|[a-z][a-z0-9]{1,30});?"
     r"|\\u\{[0-9a-f]{1,8}\}|\\u[0-9a-f]{4}|\\U[0-9a-f]{8}|\\x[0-9a-f]{2}|\\[0-7]{3}"
-    r"|(?:%[0-9a-f]{2})+|(?:=[0-9a-f]{2})+|=\r?\n|<!--.{0,200}?-->",
+    r"|(?:%(?:25){0,3}[0-9a-f]{2})+|(?:=[0-9a-f]{2})+|=\r?\n|<!--.{0,200}?-->"
+    r"|</?[a-z][a-z0-9]{0,9}(?:\s[^<>]{0,60})?/?>",
     re.IGNORECASE | re.DOTALL,
 )
 _BEGINS = re.compile(r"[&\\%=<]")  # one of these; found in a tenth of the time
@@ -117,7 +127,12 @@ def _read(written: str) -> str:
                     read = further
                 return read
             case "%", _:
-                return unquote(written)
+                read = written
+                for _ in range(5):  # a sign of a sign
+                    if (further := unquote(read)) == read:
+                        break
+                    read = further
+                return read
             case "=", _:
                 return "" if written[1:].isspace() else unquote(written.replace("=", "%"))
             case "<", _:
@@ -137,7 +152,10 @@ class _ReadAs(dict[int, str]):
     """
 
     def __missing__(self, code: int) -> str:
-        decomposed = unicodedata.normalize("NFKD", chr(code)).casefold().translate(_LOOKALIKES)
+        seen = code > 0x131 and unicodedata.category(chr(code)) not in _UNSEEN
+        named = _LETTER.search(unicodedata.name(chr(code), "")) if seen else None
+        letters = named[1] if named else unicodedata.normalize("NFKD", chr(code))
+        decomposed = letters.casefold().translate(_LOOKALIKES)
         read = "".join(
             letter
             for letter in decomposed

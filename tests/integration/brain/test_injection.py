@@ -28,7 +28,7 @@ BLOCK = re.compile(
 )
 OURS = re.compile(
     r"Notice: (Document \d+ has no summary yet\.|No document|Nothing |No passage|Only |"
-    r"\d+ (passages?|more|of) |The (words?|threshold|question|passage|summary)|"
+    r"\d+ (passages?|more|of) |The (words?|threshold|question|passage|summary|documents? shown)|"
     r"Searched by|No word|Fewer|Document '[^']{1,40}' cannot be opened)[^\n]*"
 )
 SECRET_TEXT = "The secret of the payroll is 4711."

@@ -22,7 +22,7 @@ from emily.assistant.descriptions import (
     search_description,
     write_description,
 )
-from emily.assistant.sheets import said
+from emily.assistant.sheets import for_model, said
 from emily.errors import EmilyError
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ async def _called(
             ]
         )
     except EmilyError as error:
-        return _result(str(error).split("\n"))
+        return _result([for_model(line) for line in str(error).split("\n")])
     except Exception:  # noqa: BLE001 - its text may quote a document and stays here
         _log.exception("a tool failed")
         return _result(["Something went wrong in Emily; her log on stderr has it."])
