@@ -789,6 +789,7 @@ class Brain:
         return replace(
             found,
             analysis=counts.as_json(),
+            memory=(await self.memory.counts()).as_json(),
             problems=(*found.problems, *counts.problems()),
         )
 
@@ -813,7 +814,18 @@ class Brain:
             self.pins.standing,
             self._reranker,
         )
-        return [*found, chat]
+        return [*found, chat, await self.memory_check()]
+
+    async def memory_check(self) -> Check:
+        """How memory stands; it is wrong where messages could not be looked through."""
+        try:
+            counts = await self.memory.counts()
+        except StoreError as error:
+            return Check("memory", False, str(error), "emily stop, then emily status")
+        if counts.failed:
+            told = f"{counts.failed} messages could not be looked through; {counts.told()}"
+            return Check("memory", False, told, "emily memory")
+        return Check("memory", True, counts.told())
 
     def _laid_open(self) -> TrialArchive:
         """The parts that a measurement asks; it has a retriever of its own."""

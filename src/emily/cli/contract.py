@@ -559,6 +559,11 @@ class StatusOutput(Output):
     analysis: Annotated[
         dict[str, int], "Documents that are `analysed`, of these `stale`, and have `failed`."
     ]
+    memory: Annotated[
+        dict[str, int],
+        "Memories that are `current`, of these `core`, and `proposed`, which wait for you; "
+        "messages that are `waiting` to be looked through, and `failed`.",
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -836,6 +841,7 @@ def status_output(status: Status) -> StatusOutput:
         work={phase: dict(found) for phase, found in status.work.items()},
         workers=status.workers,
         analysis=dict(status.analysis),
+        memory=dict(status.memory),
     )
 
 

@@ -164,6 +164,19 @@ def _analysed(found: Status) -> str | None:
     return f"{done} of {found.documents}; {rest}"
 
 
+def _remembered(found: Status) -> str | None:
+    """How many there are, and what waits for the owner."""
+    counts = found.memory
+    if not any(counts.values()):
+        return None
+    parts = [f"{counts['current']:,}, {counts['core']} of them core"]
+    if counts["proposed"]:
+        parts.append(f"{counts['proposed']} wait for you (emily memory list --proposed)")
+    if counts["failed"]:
+        parts.append(f"{counts['failed']} messages failed (emily memory)")
+    return "; ".join(parts)
+
+
 def _print_status(found: Status) -> None:
     from emily.cli.printing import facts, output, size
 
@@ -184,6 +197,7 @@ def _print_status(found: Status) -> None:
             for phase in sorted(found.work, reverse=True)
         ),
         ("analysed", _analysed(found)),
+        ("memories", _remembered(found)),
         ("workers", found.workers or None),
     ]
     console.print(facts(pairs))

@@ -51,6 +51,8 @@ class Status:
         work: by phase (indexing, analysis), how many jobs wait, run, are done and failed.
         workers: how many workers there are to do it.
         analysis: how many documents are ``analysed``, of these ``stale``, and have ``failed``.
+        memory: how many memories are ``current``, of these ``core``; how many are ``proposed`` and
+            wait for the owner; messages that are ``waiting`` to be looked through, or ``failed``.
     """
 
     home: str
@@ -69,6 +71,7 @@ class Status:
     work: dict[str, dict[str, int]] = field(default_factory=dict)
     workers: int = 0
     analysis: dict[str, int] = field(default_factory=dict)
+    memory: dict[str, int] = field(default_factory=dict)
 
 
 async def take_stock(

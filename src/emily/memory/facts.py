@@ -154,3 +154,22 @@ class MemoryCounts:
     waiting: int
     failed: int
     off: str | None = field(default=None)
+
+    def as_json(self) -> dict[str, int]:
+        """The numbers alone."""
+        return {
+            "current": self.current,
+            "core": self.core,
+            "proposed": self.proposed,
+            "waiting": self.waiting,
+            "failed": self.failed,
+        }
+
+    def told(self) -> str:
+        """How it stands, in a sentence."""
+        found = [f"{self.current:,} remembered, {self.core} core"]
+        if self.proposed:
+            found.append(f"{self.proposed} wait for your decision (emily memory list --proposed)")
+        if self.waiting:
+            found.append(f"{self.waiting} messages wait to be looked through")
+        return "; ".join([*found, *([self.off] if self.off else [])])

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 from emily.brain import Brain
 from emily.cli.app import app
 from emily.cli.session import Session
+from emily.settings import load_settings
 
 Run = Callable[..., Result]
 
@@ -69,6 +70,28 @@ def test_a_memory_from_beginning_to_end(run: Run) -> None:
     assert "is forgotten" in run("forget", number, "--yes").stdout
     assert told(run("list", "--all", "--json"))["memories"] == []
     assert told(run("--json"))["current"] == 0
+
+
+async def test_status_and_doctor_say_how_memory_stands(database_url: str, home: Path) -> None:
+    settings = load_settings(home, database_url=database_url)
+    async with Brain.open(settings, embedder=WordsEmbedder()) as brain:
+        await brain.memory.add("The owner keeps bees.", core=True)
+        await brain.memory.propose("The owner wants a boat.", client="desk")
+        status = await brain.status()
+        assert status.memory == {
+            "current": 1, "core": 1, "proposed": 1, "waiting": 0, "failed": 0,
+        }  # fmt: skip
+        check = await brain.memory_check()
+        assert (check.name, check.ok) == ("memory", True)
+        assert "1 wait for your decision" in check.detail
+        assert "chat model" in check.detail
+        async with brain._database.transaction() as connection:
+            await connection.execute(
+                "INSERT INTO memory_message (conversation_id, client, text, state)"
+                " VALUES (gen_random_uuid(), 'chat', 'x', 'failed')"
+            )
+        check = await brain.memory_check()
+        assert (check.ok, check.help) == (False, "emily memory")
 
 
 def test_forgetting_all(run: Run) -> None:

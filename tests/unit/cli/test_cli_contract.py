@@ -278,6 +278,7 @@ def test_status(terminal: Terminal) -> None:
         "work": {"indexing": {"waiting": 2, "done": 5}, "analysis": {"failed": 1}},
         "workers": 1,
         "analysis": {"analysed": 1, "stale": 1, "failed": 0},
+        "memory": {},
     }
 
 

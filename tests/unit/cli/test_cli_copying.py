@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def test_an_export_says_what_it_holds_and_what_is_missing(terminal: Terminal) -> None:
     said = terminal.run("export", "out").stdout
     assert said == (
-        f"{Path('out').absolute()} holds 2 documents, 1 note, 0 earlier versions, 1 pin.\n"
+        f"{Path('out').absolute()} holds 2 documents, 1 note, 0 earlier versions, 1 pin, "
+        "0 memories.\n"
         "Missing: the file of torta.md\n"
     )
     assert terminal.json("export", "/out") == {
@@ -26,13 +27,15 @@ def test_an_export_says_what_it_holds_and_what_is_missing(terminal: Terminal) ->
         "notes": 1,
         "versions": 0,
         "pins": 1,
+        "memories": 0,
         "missing": ["torta.md"],
     }
 
 
 def test_an_import_fails_where_something_was_not_taken_in(terminal: Terminal) -> None:
     assert terminal.run("import", "/out").stdout == (
-        "1 document added, 1 known already; 1 note, 0 earlier versions, 0 pins, 0 settings.\n"
+        "1 document added, 1 known already; 1 note, 0 earlier versions, 0 pins, 0 settings, "
+        "0 memories.\n"
     )
     terminal.brain.life.problems = ["lease.pdf: its file is not in the folder"]
     failed = terminal.run("import", "/out")
