@@ -118,6 +118,36 @@ async def test_over_stdio_by_the_official_client_and_line_by_line(archive: Brain
     assert "due on the fifth" not in errors, "a log tells nothing of documents"
 
 
+NOISE = """
+import os, sys, threading, time
+def noise():
+    while "mcp.server.stdio" not in sys.modules:
+        time.sleep(0.05)
+    time.sleep(0.3)  # until the server speaks
+    while True:
+        print("a library talks", flush=True)
+        os.write(1, b"and one in C does\\n")
+        time.sleep(0.05)
+threading.Thread(target=noise, daemon=True).start()
+from emily.cli.program import main
+main()
+"""
+
+
+async def test_what_libraries_print_is_no_line_of_the_protocol(
+    archive: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = [sys.executable, "-c", NOISE, "mcp", "--client", "noisy"]
+    monkeypatch.setitem(globals(), "PROGRAM", program)
+    search = {"name": "search_knowledge", "arguments": ASKED}
+    answers, errors = await asyncio.to_thread(
+        spoken, environment(archive), {"id": 1, "method": "tools/call", "params": search}
+    )
+    assert "900 euros" in answers[1]["result"]["content"][0]["text"]
+    assert "a library talks" in errors
+    assert "one in C" in errors
+
+
 def spoken(environ: dict[str, str], *messages: dict[str, Any]) -> tuple[dict[int, Any], str]:
     """What a process answers to messages, by their ids, and what it logs.
 
