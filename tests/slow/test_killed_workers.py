@@ -188,7 +188,8 @@ def test_fifty_kills_lose_nothing_and_do_nothing_twice(own_home: Path, tmp_path:
     ]
     (count,) = rows(
         own_home,
-        "SELECT (SELECT count(*) FROM analysis) AS analysed,"
+        "SELECT (SELECT count(*) FROM analysis) AS analyses,"
+        " (SELECT count(*) FROM analysis WHERE method = 'model' AND failure IS NULL) AS analysed,"
         " (SELECT count(*) FROM analysis_failure) AS failures,"
         " (SELECT count(*) FROM emily_jobs.procrastinate_jobs) AS jobs,"
         " (SELECT count(*) FROM emily_jobs.procrastinate_workers) AS workers,"
