@@ -169,7 +169,9 @@ def history(context: typer.Context, number: Number, as_json: AsJson = False) -> 
         return
     from emily.cli.printing import output, table
 
-    rows: list[tuple[str | None, ...]] = [(*_span(item), item.reason, item.source, one_line(item.text)) for item in past]
+    rows: list[tuple[str | None, ...]] = [
+        (*_span(item), item.reason, item.source, one_line(item.text)) for item in past
+    ]
     rows.append(
         (f"{found.said_at.astimezone():%Y-%m-%d}", _day(found), found.state, found.source,
          one_line(found.text))
