@@ -176,10 +176,26 @@ def sync(context: typer.Context, name: Name = None, as_json: AsJson = False) -> 
 def remove(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="VAULT", help="Name or folder of a vault.")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Forget a vault and all that was derived from it. Its files stay as they are."""
-    gone = session_of(context).run(lambda brain: brain.vaults.remove(name))
+    """Forget a vault and all that was derived from it. Its files stay as they are.
+
+    Notes that you added with emily note are in none of its files and would go too: it asks
+    first, and without a terminal to ask on --yes is needed.
+    """
+    from emily.cli.documents import confirmed
+    from emily.errors import InputError
+
+    session = session_of(context)
+    if not yes and session.interactive():
+        own = session.run(lambda brain: brain.vaults.own_notes(name))
+        if own:
+            noun = "note" if own == 1 else "notes"
+            if not confirmed(f"{own} {noun} that you added would be forgotten for good. Go on?"):
+                raise InputError("Nothing was forgotten.")
+            yes = True
+    gone = session.run(lambda brain: brain.vaults.remove(name, notes=yes))
     if as_json:
         from emily.cli.vaults_contract import vault_remove_output
 

@@ -108,13 +108,36 @@ class Vaults:
         await self._adopt(vault)
         return await self._one(vault, whole=True, tell=tell or _untold)
 
-    async def remove(self, given: str) -> VaultInfo:
-        """Forget a vault with all that was derived from it; its files stay as they are.
+    async def own_notes(self, given: str) -> int:
+        """How many notes the owner added to documents of a vault: no file of it holds them.
 
         Raises:
             InputError: there is no such vault.
         """
+        known = await self._row(self.register.resolve(given))
+        if known is None:
+            return 0
+        row = await self._database.fetch_one("own_notes_of_vault", {"vault_id": known["id"]})
+        return 0 if row is None else int(row["notes"])
+
+    async def remove(self, given: str, *, notes: bool = False) -> VaultInfo:
+        """Forget a vault with all that was derived from it; its files stay as they are.
+
+        Args:
+            given: its name or folder.
+            notes: also where notes of the owner's go with it, which nothing brings back.
+
+        Raises:
+            InputError: there is no such vault, or notes would go.
+        """
         vault = self.register.resolve(given)
+        own = 0 if notes else await self.own_notes(given)
+        if own:
+            raise InputError(
+                f"{own} {'note' if own == 1 else 'notes'} that you added to documents of "
+                f"{vault.name} would be forgotten for good. Keep them with: emily export FOLDER; "
+                "or forget them too with --yes."
+            )
         info = next(item for item in await self.vaults() if item.name == vault.name)
         known = await self._row(vault)
         if known is not None:

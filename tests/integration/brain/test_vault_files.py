@@ -240,6 +240,15 @@ async def test_a_vault_that_is_removed_leaves_nothing(
     assert not await brain.vaults.vaults()
 
 
+async def test_notes_of_the_owner_do_not_go_unasked(brain: Brain, vault: Path) -> None:
+    await brain.life.note("ferry.md", "Ask Oreste in May.")
+    with pytest.raises(InputError, match=r"1 note that you added .* --yes"):
+        await brain.vaults.remove("notes")
+    assert len(await brain.life.notes()) == 1
+    await brain.vaults.remove("notes", notes=True)
+    assert not await brain.vaults.vaults()
+
+
 async def test_notes_are_found_by_words_while_the_embedder_is_down(
     brain: Brain, embedder: WordsEmbedder, vault: Path
 ) -> None:

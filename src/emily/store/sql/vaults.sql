@@ -156,6 +156,11 @@ WHERE w.id = g.word_id
   AND NOT EXISTS (SELECT FROM document_word o JOIN document d ON d.id = o.document_id
                   WHERE o.word_id = w.id AND d.vault_id IS DISTINCT FROM %(vault_id)s::integer);
 
+-- What the owner added to documents of a vault; it is in none of the files.
+-- name: own_notes_of_vault
+SELECT count(*) AS notes FROM document n JOIN document d ON d.id = n.note_of
+WHERE d.vault_id = %(vault_id)s::integer;
+
 -- name: forget_documents_of_vault
 DELETE FROM document WHERE vault_id = %(vault_id)s::integer;
 
