@@ -66,8 +66,9 @@ def editor_command(
     if not command:
         if which(opener[0]) is None:
             raise InputError(
-                "No editor is set. Name one: emily config set editor 'code -g', or the variable "
-                "VISUAL or EDITOR."
+                'No editor is set. Name one by the line editor = "code -g" in settings.toml of '
+                "the home folder (emily config get home), or by the variable EMILY_EDITOR, VISUAL "
+                "or EDITOR."
             )
         return [*opener, str(path)]
     try:
@@ -76,8 +77,9 @@ def editor_command(
         raise InputError(f"The editor {command!r} cannot be understood: {error}.") from None
     if not words or which(words[0]) is None:
         raise InputError(
-            f"The editor {command!r} is not there. Name another: emily config set editor COMMAND, "
-            "or the variable VISUAL or EDITOR."
+            f'The editor {command!r} is not there. Name another by the line editor = "COMMAND" in '
+            "settings.toml of the home folder (emily config get home), or by the variable "
+            "EMILY_EDITOR, VISUAL or EDITOR."
         )
     return [*words, *_place(PurePath(words[0]).stem, words[1:], str(path), line)]
 

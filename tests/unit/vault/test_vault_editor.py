@@ -51,7 +51,7 @@ def test_the_setting_comes_before_the_variables() -> None:
 
 
 def test_without_an_editor_the_error_says_how_to_set_one() -> None:
-    with pytest.raises(InputError, match="VISUAL"):
+    with pytest.raises(InputError, match="EMILY_EDITOR, VISUAL"):
         _command(there="none")
     with pytest.raises(InputError, match="'pico' is not there"):
         _command("pico", there="code")
