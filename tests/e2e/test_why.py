@@ -120,7 +120,7 @@ def test_a_document_that_is_shown(desk: Desk) -> None:
         "sentence": "The words stand on page 1, in chunk 0; a passage that is shown holds them.",
     }
     printed = desk.run("why", QUESTION, "--doc", "boiler-service.txt").stdout
-    assert printed.startswith("boiler-service.txt is found: it is shown as document")
+    assert printed.startswith("boiler-service.txt is found: it is shown at place")
 
 
 def test_lost_by_the_arms(desk: Desk) -> None:

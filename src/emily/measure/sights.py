@@ -239,7 +239,7 @@ def scoring_sights(case: Case, limit: int) -> list[StageSight]:
             None,
             None,
             shown is not None if kept else None,
-            "It is not shown." if shown is None else f"It is shown as document {shown}.",
+            "It is not shown." if shown is None else f"It is shown at place {shown}.",
         )
     )
     return stages
@@ -343,7 +343,7 @@ def hopeless(case: Case, stage: Loss) -> str:
 def verdict_on(name: str, loss: LossOf) -> str:
     """The outcome in a sentence."""
     if loss.rank is not None:
-        return f"{name} is found: it is shown as document {loss.rank}."
+        return f"{name} is found: it is shown at place {loss.rank}."
     said: dict[Lost, str] = {
         "arms": "no arm brings it",
         "fusion": "it stays outside the pool that goes to the second stage",
