@@ -7,6 +7,7 @@ below. ``load_settings`` knows no database; who has opened one adds its rows by 
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import stat
@@ -50,6 +51,7 @@ __all__ = [
     "home_folder",
     "kept_in_file",
     "load_settings",
+    "no_such_setting",
     "private_folder",
 ]
 
@@ -523,11 +525,12 @@ class Settings(BaseSettings):
         """Settings whose value comes from a row of the database."""
         return self._rows
 
-    def with_rows(self, rows: Mapping[str, Any]) -> Settings:
+    def with_rows(self, rows: Mapping[str, Any], *, typed: str | None = None) -> Settings:
         """These settings with the rows of the database above file and defaults.
 
         Args:
             rows: value by name; those that an argument or the environment gave are passed over.
+            typed: the name of one that is no row yet, but what a user just typed.
 
         Raises:
             SettingError: a row has a name that does not exist or that has no row, or a value out
@@ -556,11 +559,16 @@ class Settings(BaseSettings):
         try:
             found = Settings(**(mine | taken))
         except ValidationError as error:
-            names = ", ".join(sorted(taken))
-            raise SettingError(
-                f"{_explain(error)}\nOf these settings, rows of the database give {names}: take "
-                "one out with emily config unset NAME"
-            ) from None
+            told = _explain(error)
+            names = ", ".join(
+                name for name in sorted(taken) if f"'{name}'" in told and name != typed
+            )
+            if names:
+                told += (
+                    f"\nOf these settings, rows of the database give {names}: take one out with "
+                    "emily config unset NAME"
+                )
+            raise SettingError(told) from None
         found._given, found._rows = self._given, frozenset(taken)
         found._loaded = {name: getattr(found, name) for name in Settings.model_fields}
         return found
@@ -647,7 +655,7 @@ def load_settings(home: Path | str | None = None, **values: Any) -> Settings:
         found._loaded = {name: getattr(found, name) for name in Settings.model_fields}
         return found
     except ValidationError as error:
-        raise SettingError(_explain(error)) from None
+        raise SettingError(_explain(error, Path(folder) / "settings.toml", values)) from None
     except OSError as error:
         raise SettingError(f"{folder}/settings.toml cannot be read: {error.strerror}") from None
     except ValueError as error:  # tomllib.TOMLDecodeError and undecodable bytes
@@ -678,19 +686,44 @@ def _bounds(name: str) -> str:
     return f" Allowed: {found['ge']} to {found['le']}." if len(found) == 2 else ""
 
 
-def _explain(error: ValidationError) -> str:
+def no_such_setting(name: str) -> str:
+    """The sentence on a name that no setting has, with the one that was probably meant."""
+    near = difflib.get_close_matches(name.lower(), Settings.model_fields, n=1)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    return f"Setting {name!r} does not exist.{meant}"
+
+
+def _origin(name: str, file: Path | None, given: Mapping[str, Any]) -> str:
+    """Where a wrong value comes from and how to mend it; nothing for what was just given."""
+    name = name.partition(".")[0]
+    if name in given:
+        return ""
+    variable = f"EMILY_{name.upper()}"
+    if variable in os.environ:
+        return f" It comes from {variable}."
+    return "" if file is None else f" It comes from {file}; mend it there."
+
+
+def _explain(
+    error: ValidationError, file: Path | None = None, given: Mapping[str, Any] | None = None
+) -> str:
+    """What is wrong, a line a setting.
+
+    Args:
+        error: of the validation.
+        file: the ``settings.toml`` that was read; ``None`` where its values are known as good.
+        given: values that stood above it.
+    """
     lines = []
     for item in error.errors():
         name = ".".join(str(part) for part in item["loc"])
         if item["type"] == "extra_forbidden":
-            known = ", ".join(sorted(Settings.model_fields))
-            lines.append(f"Setting '{name}' does not exist. Settings: {known}")
+            lines.append(no_such_setting(name) + _origin(name, file, given or {}))
         elif not name:  # of several settings together
             lines.append(f"{item['msg'].removeprefix('Value error, ')}.")
         else:
             message = item["msg"].removeprefix("Value error, ")
-            variable = f"EMILY_{name.partition('.')[0].upper()}"
-            origin = f" It comes from {variable}." if variable in os.environ else ""
+            origin = _origin(name, file, given or {})
             lines.append(
                 f"Setting '{name}' is {item['input']!r}: {message}.{_bounds(name)}{origin}"
             )

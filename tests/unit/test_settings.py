@@ -93,3 +93,17 @@ def test_an_overlap_is_less_than_half_of_a_chunk(tmp_path: Path) -> None:
     assert str(caught.value) == (
         "Setting 'chunk_overlap' is 50: it must be less than half of 'chunk_tokens', which is 100."
     )
+
+
+def test_a_value_of_the_file_is_blamed_on_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text("threshold = 9\ntreshold = 0.1\n", "utf-8")
+    with pytest.raises(SettingError) as caught:
+        load_settings(tmp_path, widen=7)
+    wrong, unknown, argument = sorted(
+        str(caught.value).splitlines(), key=lambda line: "widen" in line
+    )
+    for line in (wrong, unknown):
+        assert line.endswith(f" It comes from {file}; mend it there.")
+    assert "Did you mean threshold?" in str(caught.value)
+    assert str(file) not in argument

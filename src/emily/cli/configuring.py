@@ -20,6 +20,8 @@ __all__ = ["config"]
 
 config = typer.Typer(no_args_is_help=True, help="Settings: list, get, set, unset.")
 
+_OF_ANALYSIS = frozenset({"summaries", "descriptions", "categories"})  # what emily analyse makes
+
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a setting.")]
 
 
@@ -134,4 +136,7 @@ def _tell(change: SettingChange, *, as_json: bool) -> None:
     if change.overridden:
         typer.echo(f"Not in force: the environment variable {change.overridden} stands above it.")
     if change.stale:
-        typer.echo(f"This makes stale: {change.stale}. Index it again with: emily reindex")
+        again = "Make it anew with: emily analyse"
+        if change.stale not in _OF_ANALYSIS:
+            again = "Index it again with: emily reindex"
+        typer.echo(f"This makes stale: {change.stale}. {again}")

@@ -13,7 +13,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from emily.errors import SettingError
-from emily.settings import Settings, kept_in_file
+from emily.settings import Settings, kept_in_file, no_such_setting
 from emily.store.database import Database
 from emily.store.failures import explained
 from emily.store.server import EmbeddedServer
@@ -104,8 +104,8 @@ class SettingRegistry:
         bare = self._settings.model_copy()
         bare._given = frozenset({"home", "database_url"} & self._settings.given)
         wanted = {name: _typed(name, given)}
-        alone = bare.with_rows(wanted) if self._wrong(rows, name) else None
-        checked = alone or bare.with_rows(self._others(rows, name) | wanted)
+        alone = bare.with_rows(wanted, typed=name) if self._wrong(rows, name) else None
+        checked = alone or bare.with_rows(self._others(rows, name) | wanted, typed=name)
         value = checked.model_dump(mode="json")[name]
         await self._database.execute("set_setting", {"name": name, "value": json.dumps(value)})
         return self._change(name, before, self._usable(rows | {name: value}, name))
@@ -175,8 +175,7 @@ def known(name: str) -> None:
         SettingError: so.
     """
     if name not in Settings.model_fields:
-        names = ", ".join(sorted(Settings.model_fields))
-        raise SettingError(f"Setting {name!r} does not exist. Settings: {names}")
+        raise SettingError(f"{no_such_setting(name)} All settings: emily config list")
 
 
 def _typed(name: str, given: str) -> Any:

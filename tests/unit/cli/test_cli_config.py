@@ -52,6 +52,22 @@ def test_what_a_change_makes_stale_is_said(terminal: Terminal) -> None:
         "This makes stale: chunks. Index it again with: emily reindex\n"
     )
     assert "stale" not in terminal.run("config", "set", "chunk_tokens", "256").stdout
+    said = terminal.run("config", "set", "chat_model", "another").stdout
+    assert "This makes stale: summaries. Make it anew with: emily analyse" in said
+
+
+def test_only_a_row_that_is_the_cause_is_blamed(terminal: Terminal) -> None:
+    assert "rows of the database" not in terminal.run("config", "set", "threshold", "abc").stderr
+    terminal.run("config", "set", "chunk_overlap", "100")
+    said = terminal.run("config", "set", "chunk_tokens", "128").stderr
+    assert "rows of the database give chunk_overlap:" in said
+
+
+def test_a_misspelt_setting_is_answered_with_the_one_that_was_meant(terminal: Terminal) -> None:
+    said = terminal.run("config", "set", "treshold", "0.1").stderr
+    assert "Did you mean threshold?" in said
+    assert "emily config list" in said
+    assert len(said) < 200
 
 
 def test_a_list_and_a_word_are_typed_as_they_are(terminal: Terminal) -> None:
@@ -69,7 +85,7 @@ def test_a_list_and_a_word_are_typed_as_they_are(terminal: Terminal) -> None:
         ("threshold", "much", "Setting 'threshold' is 'much'"),
         ("chunk_overlap", "300", "Allowed: 0 to 200."),
         ("chunk_tokens", "64", "'chunk_overlap' is 50: it must be less than half"),
-        ("colour", "red", "Setting 'colour' does not exist. Settings: "),
+        ("colour", "red", "Setting 'colour' does not exist."),
         ("database_url", "postgresql://x", "it says where the database is"),
         ("home", "/tmp", "it says where the database is"),
         ("vision_key", "abc", "it is a secret"),
