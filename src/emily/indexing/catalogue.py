@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -149,16 +150,47 @@ class Catalogue:
             )
         exact = there
         if not exact:
-            raise UnknownDocument(
-                f"There is no document {given!r}. A document goes by its id, its exact name or "
-                "its path; emily list shows them."
-            )
+            return await self._almost("" if number is not None else given, shown=given)
         if len(exact) > 1:
             ids = ", ".join(str(row["id"]) for row in exact)
             raise AmbiguousDocument(
                 f"{len(exact)} documents are called {given!r}. Use an id instead: {ids}"
             )
         return int(exact[0]["id"])
+
+    async def _almost(self, given: str, *, shown: str) -> int:
+        """The only document whose name, without case, or end of a path that is.
+
+        Raises:
+            UnknownDocument: there is none; the message names those that are called much like it.
+            AmbiguousDocument: there are several.
+        """
+        wanted = storable(given).strip().casefold()
+        found: list[int] = []
+        called: dict[str, str] = {}
+        for info in await self.documents():
+            paths = [path.casefold() for path in info.paths or (info.path,)]
+            if wanted and (
+                wanted == info.name.casefold() or any(path.endswith(f"/{wanted}") for path in paths)
+            ):
+                found.append(info.id)
+            stem = info.name.rpartition(".")[0] or info.name
+            for name in (info.name, stem, *("/".join(path.split("/")[-2:]) for path in paths)):
+                called.setdefault(name.casefold(), f"{info.name} ({info.id})")
+        if len(found) == 1:
+            return found[0]
+        if found:
+            ids = ", ".join(map(str, found))
+            raise AmbiguousDocument(
+                f"{len(found)} documents are called {shown!r}. Use an id instead: {ids}"
+            )
+        close = difflib.get_close_matches(wanted, called, n=5)
+        near = ", ".join(list(dict.fromkeys(called[name] for name in close))[:3])
+        hint = f" Near it: {near}." if near else ""
+        raise UnknownDocument(
+            f"There is no document {shown!r}.{hint} A document goes by its id, its name or its "
+            "path; emily list shows them."
+        )
 
     async def detail(self, document: int) -> DocumentDetail:
         """One document with its pages.

@@ -52,6 +52,21 @@ async def _passages(brain: Brain, question: str, document: str) -> list[tuple[st
     ]
 
 
+async def test_a_document_goes_by_the_end_of_its_path_and_a_name_without_case(
+    brain: Brain, papers: Path
+) -> None:
+    await brain.add([papers])
+    boat = (await brain.show("boat.txt")).info.id
+    assert (await brain.show("Papers/Boat.txt")).info.id == boat
+    assert (await brain.show("BOAT.TXT")).info.id == boat
+    with pytest.raises(UnknownDocument, match=rf"Near it: boat\.txt \({boat}\)"):
+        await brain.show("baot.txt")
+    with pytest.raises(UnknownDocument, match=r"no document 'oat\.txt'"):
+        await brain.show("oat.txt")
+    with pytest.raises(UnknownDocument, match="no document '999'"):
+        await brain.show(999)
+
+
 async def test_a_note_is_found_and_stands_before_the_text_of_its_document(
     brain: Brain, papers: Path
 ) -> None:
