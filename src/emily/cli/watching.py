@@ -73,6 +73,7 @@ async def _followed(brain: Brain) -> None:
     from emily.cli.working import stopped_by_signals, tell_finished
 
     with stopped_by_signals() as stop:
+        typer.echo("Following these folders and indexing what changes. End with Ctrl-C.", err=True)
         await asyncio.gather(brain.work.run(stop, tell=tell_finished), brain.work.watch(stop))
 
 

@@ -174,16 +174,25 @@ def worker(
     in it.
     """
     counted: Counter[str] = Counter()
+    begun = False
 
     def tell(finished: Finished) -> None:
         counted[finished.status] += 1
         tell_finished(finished)
 
     async def work(brain: Brain) -> None:
+        nonlocal begun
         with stopped_by_signals() as stop:
+            begun = True
+            if not once:
+                typer.echo("Indexing and analysing what waits. End with Ctrl-C.", err=True)
             await brain.work.run(stop, until_empty=once, tell=tell)
 
-    session_of(context).run(work, warm=True)
+    try:
+        session_of(context).run(work, warm=True)
+    except KeyboardInterrupt:
+        if begun:  # told a second time, while it ended
+            raise
     done, failed, delayed = (counted[status] for status in ("done", "failed", "waiting"))
     if as_json:
         from emily.cli.working_contract import worker_output

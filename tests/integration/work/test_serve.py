@@ -368,3 +368,31 @@ def test_a_socket_that_hangs_is_another_users_matter(served: Home, tmp_path: Pat
         )
         refused = served.run("list", EMILY_HOME=str(folder))  # nobody listens there
     assert (refused.returncode, refused.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "number"),
+    [(["worker"], signal.SIGINT), (["watch", ".", "--run"], signal.SIGTERM)],
+)
+def test_what_runs_until_it_is_stopped_says_so_and_ends_cleanly(
+    server: EmbeddedServer, template: str, tmp_path: Path, arguments: list[str], number: int
+) -> None:
+    with fresh_database(server, template) as url:
+        home = make_home(tmp_path, url)
+        process = subprocess.Popen(
+            [*_PROGRAM, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=home.files,
+            env=home.environment,
+        )
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        while said and "End with Ctrl-C." not in said:
+            said = process.stderr.readline()
+        assert said
+        process.send_signal(number)
+        _, rest = process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert "Interrupted" not in rest
