@@ -141,6 +141,8 @@ class Archive:
                 return Written("duplicate", other.id, other, forgotten)
             if own is not None and own.same_bytes and own.current:
                 return Written("unchanged", own.id)  # another process was faster
+            if own is not None and file.into is None and own.current and _stands(own, file):
+                return Written("duplicate", own.id, own)
             model_id = (await row(connection, "register_model", self._model.parameters))["id"]
             values: dict[str, Any] = {
                 "name": file.name,
@@ -399,6 +401,16 @@ class Archive:
         found = await row(connection, "register_model", self._words_model.parameters)
         identity: int = found["id"]
         return identity
+
+
+def _stands(own: Twin, file: FileFacts) -> bool:
+    """Whether a document keeps the bytes it has, though a file of it differs in its look.
+
+    Those of the file that is cited count while it is there. Else two files of one text would take
+    each other's place at every add.
+    """
+    cited = own.paths[0] if own.paths else file.stored_path
+    return own.same_text and not own.same_bytes and cited != file.stored_path and is_there(cited)
 
 
 def _renewed(own: Twin | None) -> str | None:

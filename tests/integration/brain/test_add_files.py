@@ -105,18 +105,38 @@ async def test_a_changed_file_replaces_its_old_content_whole(
     assert kept == {path.read_text(), "La caldaia xilofono perde acqua."}  # a version is kept
 
 
-@pytest.mark.parametrize("changed", ["a.txt", "b.txt"])
+@pytest.mark.parametrize(
+    ("changed", "outcome", "kept"),
+    [("a.txt", "replaced", {LEASE + "\n\n", LEASE}), ("b.txt", "duplicate", {LEASE})],
+    ids=["cited", "other"],
+)
 async def test_a_copy_that_changes_its_look_alone_stays_one_document(
-    brain: Brain, write: Write, changed: str
+    brain: Brain, write: Write, changed: str, outcome: str, kept: set[str]
 ) -> None:
+    """The bytes of the file that is cited are kept; what they were is a version."""
     first, second = write("a.txt", LEASE), write("b.txt", LEASE)
     await brain.add([first, second])
     write(changed, LEASE + "\n\n")
-    assert await outcomes(brain, first.with_name(changed)) == ["replaced"]
+    assert await outcomes(brain, first.with_name(changed)) == [outcome]
     (info,) = await brain.list()
     assert info.paths == (str(first), str(second))
-    kept = {item.read_text() for item in (brain.settings.home / "originals").glob("??/*")}
-    assert kept == {LEASE + "\n\n", LEASE}  # what it was is a version
+    originals = (brain.settings.home / "originals").glob("??/*")
+    assert {item.read_text() for item in originals} == kept
+
+
+async def test_two_files_of_one_text_do_not_take_each_others_place(
+    brain: Brain, write: Write
+) -> None:
+    first, second = write("a.txt", LEASE), write("b.txt", LEASE.replace(". ", ".  ") + "\n\n")
+    assert await outcomes(brain, first, second) == ["added", "duplicate"]
+    for _ in range(2):
+        assert await outcomes(brain, first, second) == ["unchanged", "duplicate"]
+    assert (await brain.life.versions("a.txt"))[1:] == (1, [])
+    first.unlink()
+    assert [*await outcomes(brain, second), *await outcomes(brain, second)] == [
+        "replaced",
+        "unchanged",
+    ]
 
 
 async def test_a_file_with_copies_is_read_again_where_its_index_is_old(
