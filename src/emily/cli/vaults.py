@@ -348,6 +348,30 @@ def lite(
     no_links: Annotated[
         bool, typer.Option("--no-links", help="Leave the links out of account.")
     ] = False,
+    linked: Annotated[
+        str | None,
+        typer.Option(
+            "--links",
+            metavar="NOTE",
+            help="Instead, the links of a note; '*' for those of the folder.",
+            show_default=False,
+        ),
+    ] = None,
+    themes: Annotated[
+        bool, typer.Option("--map", help="Instead, themes with their notes.")
+    ] = False,
+    terms: Annotated[
+        str | None,
+        typer.Option(
+            "--terms",
+            metavar="BEGINNING",
+            help="Instead, words that begin so, with the notes about them; '' for all.",
+            show_default=False,
+        ),
+    ] = None,
+    problems: Annotated[
+        bool, typer.Option("--problems", help="Instead, all files that have a problem.")
+    ] = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Keep nothing for the next search.")
     ] = False,
@@ -368,6 +392,10 @@ def lite(
         limit=limit,
         use_links=not no_links,
         as_json=as_json,
+        links=linked,
+        map=themes,
+        terms=terms,
+        problems=problems,
         kept_in=None if no_cache else kept_in(session_of(context).settings()),
         processes=os.cpu_count() or 1,
     )

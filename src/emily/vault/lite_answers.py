@@ -79,7 +79,9 @@ def notices_of(cache: Cache) -> list[str]:
     count = cache.count_problems()
     if count:
         files = "1 file has" if count == 1 else f"{count} files have"
-        notices.append(f"{files} a problem, and was read all the same; see --problems.")
+        notices.append(
+            f"{files} a problem, and was read all the same; see: emily lite FOLDER --problems"
+        )
     return notices
 
 
