@@ -13,6 +13,8 @@ from typing import Any
 from emily.indexing.parts import sentence_offsets
 from emily.retrieval.answer import DocumentRef, Passage, Result
 from emily.retrieval.candidate import Candidate
+from emily.retrieval.narrowing import LeftOut
+from emily.retrieval.operators import Phrase
 from emily.retrieval.widening import ChunkSpan, Span, fit_budget, limit_spans, widen
 from emily.store import Database
 
@@ -48,6 +50,7 @@ async def cut_passages(
     one_document: bool = False,
     budget: int | None = None,
     count: Callable[[str], int] = len,
+    barred: Sequence[Phrase] = (),
 ) -> Cut:
     """Group by document, best first, and cut every passage from the original text.
 
@@ -62,6 +65,7 @@ async def cut_passages(
             half of a document of more than one chunk.
         budget: most tokens of all passages together, given out in the order of ``chosen``.
         count: counts the tokens of a text, for a first passage that alone is over the budget.
+        barred: what no chunk may hold that a passage is widened by.
     """
     if not chosen:
         return Cut((), 0, whole=True)
@@ -72,7 +76,7 @@ async def cut_passages(
         grouped[item.facts.holder].append(item)
         owners[item.facts.holder] = item.facts.document
     chunks, rows = await asyncio.gather(
-        _chunks(database, chosen, widen_by),
+        _chunks(database, chosen, widen_by, barred),
         database.fetch("document_references", {"documents": [*{*owners, *owners.values()}]}),
     )
     references = {row["id"]: row for row in rows}
@@ -157,7 +161,7 @@ def _most(reference: Mapping[str, Any], *, note: bool = False) -> int:
 
 
 async def _chunks(
-    database: Database, chosen: Sequence[Candidate], widen_by: int
+    database: Database, chosen: Sequence[Candidate], widen_by: int, barred: Sequence[Phrase]
 ) -> dict[int, dict[int, ChunkSpan]]:
     rows = await database.fetch(
         "neighbourhood",
@@ -167,8 +171,13 @@ async def _chunks(
             "widen": widen_by,
         },
     )
+    own = {item.chunk for item in chosen}  # one that a link brought is shown as it is
+    near = [row["id"] for row in rows if row["id"] not in own]
+    held = await LeftOut(database, barred).among(near) if barred else set()
     chunks: dict[int, dict[int, ChunkSpan]] = defaultdict(dict)
     for row in rows:
+        if row["id"] in held:
+            continue
         chunks[row["document_id"]][row["ordinal"]] = ChunkSpan(
             row["ordinal"], row["start_at"], row["end_at"], row["header"], row["tokens"]
         )

@@ -375,6 +375,7 @@ class Retriever:
                 one_document=inquiry.inside,
                 budget=inquiry.preset.budget,
                 count=self._embedder.count,
+                barred=() if inquiry.left_out is None else inquiry.left_out.phrases,
             )
             record["left_out"] = cut.left_out
         results = await with_links(self._database, cut.results, chosen)

@@ -135,7 +135,13 @@ def _spans(width: Mapping[int, int], chunks: Mapping[int, ChunkSpan]) -> list[Sp
 
 
 def _widened(ordinal: int, chunks: Mapping[int, ChunkSpan], by: int) -> Span:
-    around = [chunks[near] for near in range(ordinal - by, ordinal + by + 1) if near in chunks]
+    # As far as they follow each other: one that is missing may not be shown.
+    low = high = ordinal
+    while low - 1 in chunks and low > ordinal - by:
+        low -= 1
+    while high + 1 in chunks and high < ordinal + by:
+        high += 1
+    around = [chunks[near] for near in range(low, high + 1)]
     first, last = around[0], around[-1]
     end = max(chunk.end for chunk in around)
     return Span(first.start, end, first.ordinal, last.ordinal, (ordinal,), first.header)

@@ -120,6 +120,15 @@ async def test_what_is_left_out_takes_no_place_in_an_arm(
     assert {item["name"] for item in ranked(answer)} == {"b.txt"}
 
 
+async def test_what_is_left_out_is_not_shown_beside_a_passage_either(archive: Brain) -> None:
+    """A passage is widened by its neighbours, but not by one that holds the word."""
+    (before,) = (await archive.search("giorno 7", limit=1, threshold=0)).results
+    assert "Giorno 8." in before.passages[0].text
+    (result,) = (await archive.search('giorno 7 -"Giorno 8"', limit=1, threshold=0)).results
+    assert "Giorno 7." in result.passages[0].text
+    assert "Giorno 8." not in result.passages[0].text
+
+
 async def test_an_empty_answer_says_what_was_left_out(archive: Brain) -> None:
     answer = await archive.search("pota la siepe -bosso -DEC-0054", threshold=1)
     assert answer.results == ()

@@ -169,7 +169,7 @@ LEFT JOIN (SELECT p.document_id, array_agg(p.term) AS terms, array_agg(f.frequen
 
 -- The chosen chunks with those around them, to widen a passage by.
 -- name: neighbourhood
-SELECT c.document_id, c.ordinal, c.start_at, c.end_at, c.header, c.tokens
+SELECT c.id, c.document_id, c.ordinal, c.start_at, c.end_at, c.header, c.tokens
 FROM chunk c
 JOIN unnest(%(documents)s::bigint[], %(ordinals)s::integer[]) AS q (document_id, ordinal)
   ON c.document_id = q.document_id
