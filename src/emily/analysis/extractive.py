@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from emily.analysis.grouping import grouped_text, regrouped
 from emily.analysis.sentences import Sentence
+from emily.reading.front_matter import front_matter
 
 __all__ = ["Extract", "extract", "is_whole"]
 
@@ -88,7 +89,9 @@ def extract(
         an extract; empty only where there is no sentence at all. It may pass ``words`` by the
         sentences that let every third of the document be represented.
     """
-    usable = _usable(sentences, language, len(text))
+    begins = _behind_front_matter(text)
+    told = [item for item in sentences if item.start >= begins] or sentences
+    usable = _usable(told, language, len(text))
     if not usable:
         return Extract((), 0)
     groups = _by_group(usable, grouped_text(text, size))
@@ -116,6 +119,14 @@ def extract(
 
 def _start(sentence: Sentence) -> int:
     return sentence.start
+
+
+def _behind_front_matter(text: str) -> int:
+    """Where a note begins to speak: its front matter is facts, which are told elsewhere."""
+    if not text.startswith(("---", "+++", "\ufeff")):
+        return 0
+    lines = text.splitlines(keepends=True)
+    return sum(len(line) for line in lines[: front_matter(lines).lines])
 
 
 def _usable(sentences: Sequence[Sentence], language: str | None, length: int) -> list[Sentence]:

@@ -73,6 +73,13 @@ def test_a_short_document_is_its_own_summary() -> None:
     check(text, found)
 
 
+def test_front_matter_is_not_told_of_a_note() -> None:
+    note = "---\ntitle: Boiler\ntags: [house]\n---\n\nThe boiler is serviced each October."
+    assert summarised(note).text == "The boiler is serviced each October."
+    alone = "---\ntitle: Boiler of the house\n---\n"
+    assert summarised(alone).text, "a note that is nothing else keeps it"
+
+
 def test_lines_of_every_page_count_once() -> None:
     head = "Printed by the office of the sailing club in Oakmere."
     text = "\n\n".join(f"{head}\n\n{prose('en', 900, page)}" for page in range(12))
