@@ -29,6 +29,7 @@ from emily.reading.walk import walk
 from emily.settings import Settings
 from emily.store import Connection, Database, statement
 from emily.store.alerts import Alerts
+from emily.vault.register import Register
 from emily.work.queue import Queue
 
 __all__ = ["WatchedFolder", "Watcher"]
@@ -141,6 +142,12 @@ class Watcher:
         home = self._home.resolve()
         if path.resolve() == home or home in path.resolve().parents:
             raise InputError(f"{path} is Emily's own data; it is not watched.")
+        for vault in Register(self._home).all():
+            if path == vault.folder or vault.folder in path.parents:
+                raise InputError(
+                    f"{path} is looked at by each search already: it is the vault {vault.name}, or "
+                    "lies in it. See: emily vault status"
+                )
         for other in await self.folders():
             if other.path != path and (other.path in path.parents or path in other.path.parents):
                 raise InputError(

@@ -232,6 +232,12 @@ async def test_a_folder_is_watched_once_and_not_within_another(
         await brain.work.watcher.add(brain.settings.home)
     with pytest.raises(InputError, match="is not watched"):
         await brain.work.watcher.remove(folder / "sub")
+    notes = folder.parent / "notes"
+    (notes / "sub").mkdir(parents=True)
+    brain.vaults.register.add(notes)
+    for inside in (notes, notes / "sub"):
+        with pytest.raises(InputError, match="the vault notes"):
+            await brain.work.watcher.add(inside)
 
 
 async def test_it_looks_by_itself_where_no_event_comes(
