@@ -135,8 +135,8 @@ class Vaults:
         if own:
             raise InputError(
                 f"{own} {'note' if own == 1 else 'notes'} that you added to documents of "
-                f"{vault.name} would be forgotten for good. Keep them with: emily export FOLDER; "
-                "or forget them too with --yes."
+                f"{vault.name} would be forgotten for good. emily export FOLDER writes them down; "
+                "--yes forgets them too."
             )
         info = next(item for item in await self.vaults() if item.name == vault.name)
         known = await self._row(vault)
