@@ -45,14 +45,12 @@ def endpoint(home: Path) -> Iterator[socket.socket]:
     folder = private_folder(home / "serve", us)
     lock = open_private(folder / "lock", os.O_RDWR, us)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _taken(lock):
             found = described(home) or {}
             raise StoreUnavailable(
                 f"A server of {home} runs already (process {found.get('pid', '?')}). Use it, or "
                 "end it first with: emily stop"
-            ) from None
+            )
         place = socket_folder(folder, us) / "api"
         # Of a server that was killed: nobody must take it for this one, which only begins.
         (folder / "server.json").unlink(missing_ok=True)
@@ -129,6 +127,23 @@ def stop_server(home: Path) -> bool:
             raise StoreUnavailable(f"The server {who} has not ended within {_STOP_SECONDS:g} s.")
         time.sleep(0.05)
     return True
+
+
+def _taken(lock: int) -> bool:
+    """Take the lock of a server; ``False`` where another server has it.
+
+    Who only looks whether a server lives shares the lock for an instant, and is waited for.
+    """
+    while True:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        time.sleep(0.01)
 
 
 def is_held(lock: Path) -> bool:
