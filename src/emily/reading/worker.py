@@ -128,8 +128,9 @@ class _Worker:
         for page in draft.pages:
             self.send(frames.page_fields(page))
         found = [kind.warning] if kind.warning else []
-        said = draft.warnings + source.pictures.warnings
         left_out = self._send_enclosed(draft)
+        # Behind it: which files of an archive are left out is known when all were handed over.
+        said = draft.warnings + source.pictures.warnings
         self.send(
             {
                 "type": "done",
